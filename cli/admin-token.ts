@@ -1,5 +1,5 @@
-// The token of a program's admin port, followed in its file: its Secret is mounted there. A program that can't read it at its start
-// refuses to start, rather than to answer everybody.
+// The token of a program's admin port, followed in its file, where its Secret is mounted. A program
+// that can't read it at its start refuses to start rather than answer everybody.
 
 import { readFile } from "node:fs/promises";
 import { type FollowedToken, followToken } from "../core/http/admin-port-access.ts";

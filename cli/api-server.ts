@@ -1,4 +1,5 @@
-// How a command connects to the API server, as kubectl or a pod does; the operator's namespace there; and why there is no answer.
+// How a command connects to the API server, as kubectl or a pod does, and which namespace is the
+// operator's there.
 
 import { systemMonotonic } from "../core/timers.ts";
 import { ApiUnreachable } from "../operator/kube/api.ts";
@@ -13,7 +14,7 @@ export function apiServerOptions(kubeconfig: string | undefined): ApiServerOptio
   return { ...(kubeconfig !== undefined && { kubeconfig }), environment: process.env, monotonic: systemMonotonic };
 }
 
-/** In a pod the service account's; a kubeconfig's context speaks of the person, not of the operator. */
+/** In a pod the service account's. A kubeconfig's context names the person's namespace. */
 export async function operatorNamespace(options: ApiServerOptions): Promise<string> {
   const inPod = options.environment["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
   return inPod ? await namespaceOf(options) : "jsonplane-system";

@@ -1,5 +1,6 @@
-// Turns the words of a command line into a command that runs, or into what is wrong with them: unknown commands and flags
-// with the nearest known one, and every invalid setting at once. Answers with the exit code: 2 when it couldn't be run.
+// Turns the words of a command line into a command that runs, or into what is wrong with them: an
+// unknown command or flag with the nearest known one, and every invalid setting. Returns the exit
+// code: 2 when the command could not run.
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

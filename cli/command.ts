@@ -1,5 +1,5 @@
-// What a command of the program is: its name, its argument and its settings, and how it runs. Its modules are imported only
-// when it runs, so that `--help` and a typing error cost nothing.
+// What a command is: its name, argument and settings, and how it runs. Its modules are imported
+// only when it runs, so that `--help` and a typing error cost nothing.
 
 import {
   readSettings,

@@ -1,6 +1,6 @@
-// The frame of every command that runs until it is stopped: a signal ends it, its start too; what was opened is closed in the
-// reverse order, after a signal as after a failure, what a start opens too late included; what a person must mend is a sentence and
-// exit code 1.
+// The frame of every command that runs until it is stopped. A signal ends it, also during its
+// start. What was opened is closed in the reverse order, after a signal as after a failure,
+// including what a start opens too late. What a person must fix is a sentence and exit code 1.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeError } from "../core/log/describe-error.ts";
@@ -10,7 +10,10 @@ type Close = () => Promise<void> | void;
 
 /** What a program has opened, for its end. */
 export interface Closers {
-  /** Adds what closes a thing that was opened. Once the program ends, that is done at once, and this throws: the start goes no further. */
+  /**
+   * Adds what closes something that was opened. Once the program ends, it closes immediately and
+   * throws, so that the start ends.
+   */
   push(close: Close): void;
   /** Aborted once the program ends: a start that waits has to give up. */
   readonly stopping: AbortSignal;
@@ -32,8 +35,8 @@ export function programOptions(ports: Ports): ProgramOptions {
 }
 
 /**
- * Resolves with the exit code. `start` adds what it opens to `closers` as it goes; what it resolves with may say that the
- * program ends by itself, and with which code.
+ * Resolves with the exit code. `start` adds what it opens to `closers`; what it resolves with may
+ * say that the program ends by itself, and with which code.
  */
 export async function runProgram(
   options: ProgramOptions,
@@ -106,7 +109,7 @@ function createOpened(): Opened {
   };
 }
 
-/** Resolves at the first signal, with the code that shells give to it. A second one ends the process at once, with that code. */
+/** Resolves at the first signal, with the code of shells; a second one ends the process. */
 export async function stopSignal(): Promise<number> {
   const signals = { SIGINT: 130, SIGTERM: 143 } as const;
   return await new Promise((resolve) => {

@@ -9,7 +9,7 @@ export function shellWord(text: string): string {
 
 const ofRepository = fileURLToPath(new URL("../bin/jsonplane", import.meta.url));
 
-/** What starts this program once more: in a clone of the repository, installed in a project, or installed for everyone. */
+/** How to run this program again: from a clone, or installed in a project or globally. */
 export function programWord(entry = process.argv[1] ?? ""): string {
   if (entry.includes(`${sep}node_modules${sep}.bin${sep}`)) return "npx jsonplane";
   if (!entry.endsWith(".ts")) return "jsonplane";

@@ -1,5 +1,5 @@
-// Why a command can't start, in a sentence for the person who started it: what is wrong and what to do. What is not the
-// person's to mend is a defect and stays an error.
+// Why a command can't start, in a sentence for the person who started it: what is wrong and what to
+// do. Anything else is a defect and stays an error.
 
 import { stat } from "node:fs/promises";
 import { programWord, shellWord } from "./shell-words.ts";

@@ -7,7 +7,9 @@ export interface BackoffPolicy {
   readonly jitter: number;
 }
 
-/** `failures` = how many there were in a row, the last one included. `random`: from 0 up to, and without, 1. */
+/**
+ * `failures`: how many in a row, including the last one. `random`: from 0 up to, and without, 1.
+ */
 export function backoffMs({ firstMs, maxMs, jitter }: BackoffPolicy, failures: number, random = Math.random): number {
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return full * (1 - jitter + jitter * random());
@@ -24,7 +26,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Milliseconds to wait after one more failure. `retryAfterMs` = what the server asked for instead. */
+  /** Milliseconds to wait after one more failure. `retryAfterMs`: what the server asked for. */
   next(retryAfterMs?: number): number {
     this.#failures += 1;
     const { firstMs, maxMs } = this.#policy;

@@ -1,7 +1,7 @@
 // Time as a port: tests inject their own clock, programs pass `systemClock`.
 
 export interface Clock {
-  /** Unix time in milliseconds. It can be set, forward and back: for dates, never for how long something takes. */
+  /** Unix time in milliseconds. It can be set back: use it for dates, never for durations. */
   now(): number;
   /** Milliseconds since some moment, which never go back: for waiting, ages and deadlines. */
   monotonic(): number;

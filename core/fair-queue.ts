@@ -1,5 +1,6 @@
-// A queue of items that wait in groups, such as the namespaces of their Projects. Groups take turns,
-// and each hands out the item that has waited longest in it: one with thousands delays no other.
+// A queue of items that wait in groups, such as the namespaces of their Projects. Groups take
+// turns, and each hands out the item that has waited longest: one group with thousands delays no
+// other.
 
 /** Whether a group may have a turn now. */
 export type MayHave = (group: string) => boolean;

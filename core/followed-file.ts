@@ -1,5 +1,6 @@
-// A file's content as it is now: read again when it may have changed, which a mounted Secret does by swapping a link. What can't be read
-// or used is reported, without the content, and what was read before stays.
+// A file's current content: read again when it may have changed, which a mounted Secret does by
+// swapping a link. If it can't be read or used, that is reported without the content, and the last
+// content stays.
 
 export interface Followed<T> {
   current(): T;
@@ -14,12 +15,12 @@ export interface FollowedFileDeps<T> {
   readonly read: () => Promise<string>;
   /** Throws what it can't use; the error's message holds nothing of the text. */
   readonly parse: (text: string) => T;
-  /** Told once for every new way in which the file can't be used. */
+  /** Called once for every new way in which the file can't be used. */
   readonly onRefused: (error: unknown) => void;
   readonly onChanged?: (content: T) => void;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
-  /** How often the file is looked at, `filePollMilliseconds` by default. */
+  /** How often the file is read, `filePollMilliseconds` by default. */
   readonly pollMs?: number;
 }
 

@@ -1,5 +1,5 @@
-// A mutex for each key: work under one key runs one at a time, in the order in which it came, whether what came before failed or not.
-// Work under other keys does not wait for it.
+// A mutex for each key: work under one key runs one at a time, in order of arrival, whether or not
+// earlier work failed. Work under other keys does not wait for it.
 
 export interface KeyedMutex {
   run<T>(key: string, work: () => Promise<T>): Promise<T>;

@@ -1,5 +1,5 @@
-// Maps items by an asynchronous function, a limited number of them at a time. After every hundred items it lets the event loop turn, so that
-// thousands of items that wait for nothing don't block it.
+// Maps items by an asynchronous function, a limited number of them at a time. After every hundred
+// items the event loop turns, so that thousands of items don't block it.
 
 import { setImmediate } from "node:timers/promises";
 
@@ -7,8 +7,8 @@ import { setImmediate } from "node:timers/promises";
 const itemsPerTurn = 100;
 
 /**
- * The results, in the order of the items. Once a call has rejected no other one is started, and it rejects with the first failure as soon as the calls
- * under way have ended.
+ * The results, in the order of the items. After a rejection no further call is started, and it
+ * rejects with the first failure once the calls under way have ended.
  */
 export async function mapLimited<T, R>(
   items: readonly T[],
@@ -38,7 +38,9 @@ export async function mapLimited<T, R>(
   return results;
 }
 
-/** To be called after each item: what every worker waits for before its next one, after each hundredth item; undefined = nothing. */
+/**
+ * Called after each item: what every worker awaits before its next one, after each hundredth item.
+ */
 function createTurns(): () => Promise<void> | undefined {
   let mapped = 0;
   let turn: Promise<void> | undefined;

@@ -1,5 +1,5 @@
-// Tasks that run side by side, one at a time under each name: one that hangs holds up only its own name. A task whose name is busy is not
-// started: its caller tries again later.
+// Tasks that run concurrently, one at a time under each name: one that hangs delays only its own
+// name. A task whose name is busy is not started: its caller tries again later.
 
 export interface NamedTasks {
   /** `work` never rejects. */

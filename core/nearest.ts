@@ -1,6 +1,6 @@
 // Guesses which known name a misspelt one means.
 
-/** The candidate that at most two edits separate from `name` (one, where `name` is short), the nearest first. */
+/** The nearest candidate within two edits of `name` (one, where `name` is short). */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const maxEdits = name.length < 5 ? 1 : 2;
   // Each edit changes the length by one at most.
@@ -11,7 +11,7 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   return first !== undefined && first.distance <= maxEdits ? first.candidate : undefined;
 }
 
-/** Levenshtein's distance with swapped neighbours as one edit, case ignored, names cut at 64 characters. */
+/** Levenshtein's distance, with swapped neighbours as one edit, case ignored, cut at 64. */
 function distanceOf(left: string, right: string): number {
   const a = left.slice(0, 64).toLowerCase();
   const b = right.slice(0, 64).toLowerCase();

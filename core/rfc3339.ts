@@ -1,4 +1,4 @@
-// Writes a time as RFC 3339 in whole seconds, as Kubernetes writes its own times, and knows what it wrote.
+// Writes a time as RFC 3339 in whole seconds, as Kubernetes does, and recognises what it wrote.
 
 export function rfc3339(unixMs: number): string {
   return new Date(unixMs).toISOString().replace(/\.[0-9]{3}Z$/, "Z");

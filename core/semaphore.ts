@@ -5,7 +5,7 @@
 import { FairQueue } from "./fair-queue.ts";
 
 export interface Semaphore {
-  /** Resolves with a permit, when it is this key's turn. Throws what `refusal` makes when too many wait. */
+  /** Resolves with a permit in this key's turn. Throws `refusal()` when too many wait. */
   acquire(key: string): Promise<void>;
   /** Returns a permit. */
   release(): void;

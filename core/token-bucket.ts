@@ -41,7 +41,7 @@ export class TokenBucket {
     return Math.max(0, -this.#tokens / perMs);
   }
 
-  /** Whole tokens that the last call left. */
+  /** Whole tokens after the last call. */
   get left(): number {
     return Math.floor(this.#tokens);
   }

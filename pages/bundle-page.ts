@@ -1,12 +1,13 @@
-// Makes the files of a page: one script of its modules and packages, one style sheet, its HTML. A build writes what this returns, with
-// the licences of the packages; out of a clone the data plane takes it as it is. Needs the development dependencies.
+// Makes the files of a page: one script of its modules and packages, one style sheet, its HTML. A
+// build writes what this returns, with the licences of the packages; in a clone the data plane uses
+// it directly. Needs the development dependencies.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
 
-/** `reference`: `/docs` of a project; `console`: `/console` of a project; `overview`: `/` of dev mode. */
+/** `reference`: `/docs`; `console`: `/console`; `overview`: `/` of dev mode. */
 export type PageName = "reference" | "console" | "overview";
 export const pageNames: readonly PageName[] = ["reference", "console", "overview"];
 
@@ -110,7 +111,7 @@ async function bundledScript(page: PageName): Promise<BundledScript> {
   }
 }
 
-/** The script that shows an OpenAPI document: Scalar's, by the way that its package for fastify offers it. */
+/** The script that shows an OpenAPI document: Scalar's, from its package for fastify. */
 async function viewerScript(): Promise<Buffer> {
   const { default: plugin } = await import("@scalar/fastify-api-reference");
   const app = Fastify();

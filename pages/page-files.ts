@@ -1,5 +1,6 @@
-// The files of each page that runs in a browser. A build has them below built/, as bundle-page.ts made them; out of a clone they are made
-// when somebody first asks. Runs in Node; everything else in this folder but the bundler runs in a browser.
+// The files of each page that runs in a browser. A build has them below built/, as bundle-page.ts
+// made them; in a clone they are made when first requested. Runs in Node; everything else in this
+// folder but the bundler runs in a browser.
 
 import { readdir, readFile } from "node:fs/promises";
 import type { PageFiles, PageName } from "./bundle-page.ts";

@@ -1,5 +1,6 @@
-// Deletes stored objects and values of dev mode's embedded store, all of them or those of some resources and root keys. Users, keys, passwords
-// and sessions stay. Dev mode holds its data folder, so that the two never work at the same time.
+// Deletes stored objects and values of dev mode's embedded store: all of them, or those of some
+// resources and root keys. Users, keys, passwords and sessions stay. Dev mode locks its data
+// folder, so the two never work at the same time.
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -109,7 +110,7 @@ export interface ChosenData {
   readonly chosen: readonly StoredData[];
   /** What no manifest names. */
   readonly left: readonly StoredData[];
-  /** `<namespace>/<name>` of those that were looked at. */
+  /** `<namespace>/<name>` of the Projects that were searched. */
   readonly projects: readonly string[];
 }
 

@@ -1,5 +1,6 @@
-// One replica of the data plane, put together: key ring, configuration followed from Redis, store, purges, the two ports.
-// While Redis is away at the start it tries again; what a person must mend ends it with a sentence and exit code 1.
+// One replica of the data plane: key ring, configuration followed from Redis, store, purges, the
+// two ports. While Redis is away at the start it tries again. What a person must fix ends it with a
+// sentence and exit code 1.
 
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -26,7 +27,7 @@ import { StartRefused } from "../start-refused.ts";
 import type { DataplaneSettings } from "./settings.ts";
 
 export interface DataplaneOptions extends DataplaneSettings {
-  /** Other time limits than the usual ones, which no flag changes: for tests that would wait for them. */
+  /** Time limits that no flag changes, for tests that would otherwise wait for them. */
   readonly timeLimits?: Pick<DataPlaneOptions, "requestTimeoutMs" | "unreadTimeoutMs"> &
     Pick<RedisStoreOptions, "commandTimeoutMs">;
 }
@@ -160,7 +161,7 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
   });
 }
 
-/** The fleet's ring, followed: the operator renews it in the Secret that is mounted here. */
+/** The fleet's key ring, followed: the operator renews it in the Secret that is mounted here. */
 async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyring> {
   let started = false;
   const keyring = await followKeyring({
@@ -171,7 +172,7 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
           cause,
         });
       }),
-    // Neither a missing file nor a malformed ring says anything of its content in its message.
+    // Neither error quotes the content of the file.
     onRefused: (error) =>
       logger.error("Key ring rejected; keeping the previous one", {
         file,

@@ -1,4 +1,4 @@
-// Dev mode, put together: data folder, store, data plane, stand-in for the operator, watcher, and what is printed at the terminal.
+// Dev mode: data folder, store, data plane, stand-in for the operator, watcher, and the terminal.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -36,8 +36,8 @@ export interface DevOptions extends DevSettings {
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * Resolves once everything is served and printed. What it opens is added to `closers` in order, even if it fails half-way, for
- * the caller to close in the reverse order.
+ * Resolves once everything is served and printed. Adds what it opens to `closers`, even if it fails
+ * half-way; the caller closes it in the reverse order.
  */
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
   const checkResource = createResourceCheck();
@@ -98,7 +98,7 @@ interface PlaneParts {
   readonly requestLines: RequestLines | undefined;
 }
 
-/** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
+/** The port is taken before Secrets are created, because one names the URL. */
 async function startPlane(
   options: DevOptions,
   { data, live, issuers, overview, requestLines }: PlaneParts,
@@ -131,7 +131,7 @@ async function startPlane(
   return { plane, store };
 }
 
-/** An overview that is open asks for its state every two seconds: that would bury all other requests. */
+/** An open overview asks for its state every two seconds, which would hide all other requests. */
 function shownBy(requestLines: RequestLines, overview: Overview): NonNullable<DataPlaneOptions["onRequestEnded"]> {
   return (exchange, ending) => {
     if (ending.status >= 400 || !overview.isForFile(exchange)) requestLines.show(exchange, ending);

@@ -14,8 +14,8 @@ export async function startDev(options: DevOptions): Promise<number> {
     if (options.seed !== undefined) await requireSeed(options.seed);
     const data = await openDataFolder(options.data ?? chooseDataFolder(options.folder), options.folder);
     closers.push(() => data.close());
-    // Compiled modules are cached, which makes later starts faster; in this folder and not in the system's temporary one,
-    // because the cache holds code that is run.
+    // Caching compiled modules makes later starts faster. The cache holds code that is run, so it
+    // is in this folder and not in the system's temporary one.
     enableCompileCache(data.file("cache"));
     const { runDev } = await import("./run-dev.ts");
     await runDev(options, data, closers);

@@ -1,4 +1,5 @@
-// `jsonplane finalizers clear`: the way out when objects wait for an operator that is not there any more.
+// `jsonplane finalizers clear`: the way out when objects wait for an operator that no longer
+// exists.
 
 import { defineCommand } from "../command.ts";
 import { settings } from "./settings.ts";

@@ -1,5 +1,6 @@
-// Connects to the API server as kubectl would and clears finalizers there. What a person must mend is a sentence and exit
-// code 1; a command line that leaves open which objects are meant is refused with 2.
+// Connects to the API server as kubectl would and clears finalizers there. What a person must fix
+// is a sentence and exit code 1; a command line that does not say which objects are meant is
+// refused with 2.
 
 import type { Kind } from "../../core/manifests/object.ts";
 import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
@@ -142,7 +143,7 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Clea
   } catch (error) {
     if (!isConflict(error) || attempt >= maxAttempts) throw error;
     const now = await api.get(customTypes[kind], object.metadata);
-    // Recreated under the name: not what was looked at.
+    // Created again under the same name.
     if (now === undefined || now.metadata.uid !== object.metadata.uid) return say("cleared", "it is gone by now");
     return await removeFrom(options, { ...removal, object: now, attempt: attempt + 1 });
   }

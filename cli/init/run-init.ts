@@ -1,5 +1,6 @@
-// `jsonplane init [DIR]`: writes one commented file of manifests, with a Project named after the folder, and says how to serve it. Refuses a folder with anything in it, so that
-// nothing of anybody's is overwritten, or served beside what is written here.
+// `jsonplane init [DIR]`: writes one commented file of manifests, with a Project named after the
+// folder, and says how to serve it. Refuses a folder that is not empty, so that nothing is
+// overwritten.
 
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
@@ -66,7 +67,7 @@ export function projectNameFor(folder: string): string {
   return name === "" ? templateName : name;
 }
 
-/** The template for a Project of another name. Its names are in `name: todo` and in the path of a comment. */
+/** The template for a Project of another name: in `name: todo` and the path of a comment. */
 export function renamedTemplate(template: string, name: string): string {
   return template
     .replaceAll(new RegExp(`(?<=\\bname: )${templateName}\\b`, "g"), yamlText(name))

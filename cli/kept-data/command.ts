@@ -1,4 +1,4 @@
-// `jsonplane data orphans`: what is kept of stored data although nobody serves them, and the way to have them deleted.
+// `jsonplane data orphans`: lists stored data that nobody serves, and deletes them on request.
 
 import { defineCommand } from "../command.ts";
 import { settings } from "./settings.ts";

@@ -1,4 +1,5 @@
-// One collection or root key whose data are kept although nobody serves them, as the list shows it, and the words that choose some of them.
+// One collection or root key whose data nobody serves, as the list shows it, and the words that
+// select it.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { requestName } from "../../operator/finalize/deletion-requests.ts";
@@ -10,9 +11,9 @@ export type KeptBecause =
   | "ProjectDeleted"
   /** The namespace is gone, or another one has its name. */
   | "EarlierNamespace"
-  /** Another installation looks after the Project of that name. */
+  /** Another operator looks after the Project of that name. */
   | "OtherController"
-  /** The operator's account may not look into the namespace, so the operator doesn't either. */
+  /** The operator's account may not read the namespace, so the operator does not either. */
   | "NamespaceNotWatched"
   /** The object is there, and is refused or not served for another reason. */
   | "ObjectNotServed";
@@ -21,7 +22,7 @@ export interface KeptItem {
   readonly project: ProjectRef;
   readonly entry: DataEntry;
   readonly because: KeptBecause;
-  /** `Deleting`: it is ordered, or was; `Guarded`: an object of this namespace names them, and has to go first. */
+  /** `Deleting`: it was ordered. `Guarded`: an object of this namespace names the data. */
   readonly state: "Kept" | "Deleting" | "Guarded";
 }
 
@@ -42,7 +43,7 @@ export interface Choice {
   readonly names: readonly string[];
 }
 
-/** The words of `names` that choose it, `""` where there are none; nothing when it is not chosen. */
+/** The words of `names` that select it, `""` if there are none; undefined: not selected. */
 export function chosenBy(item: KeptItem, { namespace, project, names }: Choice): readonly string[] {
   const { project: ref, entry } = item;
   if (namespace !== undefined && ref.namespace !== namespace) return [];

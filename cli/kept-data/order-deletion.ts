@@ -1,5 +1,6 @@
-// Has the operator delete what was chosen: names go into the annotation of the key ring's Secret, some at a time, each with the time until which
-// its data were kept, and are waited for until the operator has taken them up and replicas have deleted the data.
+// Has the operator delete what was selected. Names go into the annotation of the key ring's Secret,
+// some at a time, each with the time until which its data were retained. Then it waits until the
+// operator has read them and replicas have deleted the data.
 
 import type { Timers } from "../../core/timers.ts";
 import { pause } from "../../core/timers.ts";
@@ -34,7 +35,10 @@ interface Ordered {
   readonly text: string;
 }
 
-/** Says of each what became of it, also of what is being deleted already, which is only waited for; answers with the exit code, 1 when something is not deleted. */
+/**
+ * Reports the outcome of each, including deletions that are under way already, which are only
+ * awaited. Returns the exit code: 1 when something is not deleted.
+ */
 export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps): Promise<number> {
   const until = deps.monotonic() + deps.timeoutMs;
   let isAll = true;
@@ -47,7 +51,7 @@ export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps)
   return isAll ? 0 : 1;
 }
 
-/** What was kept at that very time, and nothing that is kept later. */
+/** What was retained at exactly that time, and nothing later. */
 function* batchesOf(items: readonly KeptItem[], now: string): Iterable<readonly Ordered[]> {
   let batch: Ordered[] = [];
   let bytes = 0;
@@ -68,7 +72,7 @@ function isNew({ item: { state } }: Ordered): boolean {
   return state !== "Deleting";
 }
 
-/** False when there was no room for them beside others until then: the operator would read none of them. */
+/** False when the annotation had no room for them: the operator would read none of them. */
 async function write(batch: readonly Ordered[], until: number, deps: OrderDeps): Promise<boolean> {
   if (batch.length === 0) return true;
   while (!(await writtenBeside(batch, deps))) {
@@ -135,7 +139,7 @@ function sayNotOrdered(batch: readonly Ordered[], out: OrderDeps["out"]): void {
   }
 }
 
-/** Each record is read once, however much of its project is asked for. */
+/** Each record is read once, however much of its project is selected. */
 async function recordsOf(
   open: readonly Ordered[],
   { recordOf }: OrderDeps,
@@ -156,7 +160,8 @@ function stateOf(ordered: Ordered, { untaken, records, deleting }: Looked): "del
   const entries = records.get(requestName(project))?.entries ?? [];
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);
   if (now === undefined) return "deleted";
-  // Another object has the name now. It took up the data, unless they were being deleted at an earlier look, or it began empty.
+  // Another object has the name now. It took over the data, unless they were being deleted before,
+  // or it started empty.
   if (now.uid !== entry.uid) return deleting.has(ordered) || now.startedEmpty === true ? "deleted" : "left";
   if (now.purgeFromRevision === undefined) return untaken.has(ordered.text) ? "waiting" : "left";
   deleting.add(ordered);

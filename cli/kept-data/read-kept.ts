@@ -1,5 +1,6 @@
-// Reads what is kept, page by page of the operator's records in Redis, and says of each why nobody serves it, by what the API server says of its
-// namespace and Project. Of those only names stay in memory.
+// Reads what is retained, page by page of the operator's records in Redis, and says why nobody
+// serves it, by what the API server says of its namespace and Project. Only names of those stay in
+// memory.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -37,7 +38,7 @@ export async function* keptPages(sources: KeptSources): AsyncIterable<readonly K
   }
 }
 
-/** What the record of one project says is kept now. */
+/** What the record of one project says is retained now. */
 export function itemsOf(
   ref: ProjectRef,
   { entries }: DataRecord,
@@ -79,14 +80,12 @@ function isFree({ retained, guarded }: DataEntry): boolean {
 }
 
 /**
- * A record without entries spares the API server a question. Others may hold what is kept although no entry is marked so: their Project or its
- * namespace may be gone.
+ * A record without entries saves a request to the API server. Others may have data to list although
+ * no entry says so: their Project or its namespace may be gone.
  */
 function mayKeep({ entries }: DataRecord): boolean {
   return entries.length > 0;
 }
-
-// --------------------------------------------------------------------------------------------------------------- namespaces
 
 export interface FoundNamespace {
   /** Undefined when there is none of the name. */

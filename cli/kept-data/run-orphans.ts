@@ -1,5 +1,6 @@
-// Connects to Redis and to the API server as the operator does, lists what is kept, and orders the deletion of what was chosen. What a person
-// must mend is a sentence and exit code 1; a command line that leaves open what is meant is refused with 2.
+// Connects to Redis and to the API server as the operator does, lists data that nobody serves, and
+// orders the deletion of what was selected. What a person must fix is a sentence and exit code 1; a
+// command line that does not say what is meant is refused with 2.
 
 import type { OutputFormat } from "../../core/env/settings.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -102,7 +103,8 @@ async function deleteChosen(
   const refused = new Set(chosen.filter((item) => !isDeletable(item) && item.state !== "Deleting"));
   for (const item of refused) say(`${nameOf(item)}: ${whyNot(item)}`);
   const isRefused = refused.size > 0;
-  // A person who names something wants exactly that deleted: if one name is refused, nothing is deleted.
+  // A person who names something wants exactly that deleted: if one name is refused, nothing is
+  // deleted.
   if (hasNames && isRefused) return refuse("Nothing was deleted", 1);
   const code = await orderDeletion(
     chosen.filter((item) => !refused.has(item)),
@@ -144,8 +146,6 @@ function summary({ items, bytes, unmeasured }: Sums): string {
   const unknown = unmeasured === 0 ? "" : `; ${unmeasured} not measured yet`;
   return `${items} kept, ${bytes} bytes of JSON${unknown}`;
 }
-
-// --------------------------------------------------------------------------------------------------------------- connections
 
 async function withConnections(
   settings: OrphansSettings,

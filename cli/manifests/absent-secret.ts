@@ -1,4 +1,5 @@
-// Says what is wrong with a Secret that a ProjectUser names and that was not found: it has no manifest, or its manifest is refused.
+// Says why a Secret that a ProjectUser names was not found: it has no manifest, or its manifest is
+// refused.
 
 import type { Json } from "../../core/config/types.ts";
 import { valueAtPointer } from "../../core/json/json-pointer.ts";

@@ -1,5 +1,6 @@
-// Turns what was read from files into checked manifests and Secrets, each against the version that was accepted before, and
-// into the problems of those that are refused, with file, line and column.
+// Turns what was read from files into checked manifests and Secrets, each compared with the version
+// that was accepted before, and into the problems of those that are refused, with file, line and
+// column.
 
 import { valueAtPointer } from "../../core/json/json-pointer.ts";
 import { type ManifestProblem, typeName } from "../../core/manifests/field-errors.ts";
@@ -64,7 +65,7 @@ function checkObject(
   return "secret" in result ? { secret: result.secret, source } : { manifest: result.object, source };
 }
 
-/** Whether the problem leaves open which objects its file holds: a document can't be read, or its kind or name is not one. */
+/** Whether it is unknown which objects the file has: a document, kind or name is invalid. */
 export function hidesObjects({ subject, isUnread }: SourceProblem): boolean {
   if (isUnread || subject === undefined || subject.includes("?")) return true;
   const kind = subject.slice(0, subject.indexOf("/"));
@@ -95,7 +96,7 @@ function hint(source: SourcedObject, { pointer, detail }: Pick<ManifestProblem, 
   return /must be of type string: "\w+"$/.test(detail) ? `: write "${plain}" in quotes` : "";
 }
 
-/** etcd takes 1.5 MiB; the API server adds its own fields and, for each field of a spec, who wrote it. */
+/** etcd takes 1.5 MiB. The API server adds its own fields and, for each field, who wrote it. */
 const maxStoredBytes = 1_500_000;
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 

@@ -1,5 +1,5 @@
-// Takes a document apart where it is a list, as kubectl does, and says of each object whether it is one of ours, a foreign one to leave
-// out, or one that was meant to be ours.
+// Splits a list into its objects, as kubectl does, and says of each object whether it is one of
+// ours, a foreign one to leave out, or one that was meant to be ours.
 
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";

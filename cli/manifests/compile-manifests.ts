@@ -1,5 +1,6 @@
-// Finds what is wrong between objects, in Secrets and in JSON Schemas, by resolving and compiling the checked manifests as the operator
-// does for a new namespace: a Project that is missing, a name, a host or a Secret claimed twice, a password or a schema that can't be used.
+// Finds what is wrong between objects, in Secrets and in JSON Schemas, by resolving and compiling
+// the checked manifests as the operator does for a new namespace: a missing Project, a name, host
+// or Secret claimed twice, a password or a schema that can't be used.
 import { createSecretKey, randomBytes } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -44,7 +45,8 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
       ...bundle,
       project,
       credentials: resolved.credentials,
-      // A Project without keys is refused by itself: what is wrong with its children is said as well.
+      // A Project without keys is refused by itself. What is wrong with its children is reported as
+      // well.
       signing: { ok: true, value: { keys: [] } },
       hosts: hosts.get(project.metadata.uid) ?? noHosts,
       issuers: everyIssuer,
@@ -66,7 +68,7 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
 /** By `<namespace>/<name>`. */
 type Secrets = Map<string, Secret>;
 
-/** Adds to `secrets` what is written for the Project, since Projects of one namespace may want the same name. */
+/** Adds to `secrets` what is written: Projects of one namespace may need the same Secret. */
 async function resolve(
   bundle: ProjectObjects & { readonly project: Project },
   secrets: Secrets,
@@ -86,7 +88,7 @@ async function resolve(
   return { ...children, signing };
 }
 
-/** Passwords are hashed at the cost of generated ones: whether they can be used is all that counts. */
+/** Passwords are hashed at the cost of generated ones: only whether they can be used matters. */
 const tools: Omit<ProjectTools, "findSecret"> = {
   random: randomBytes,
   now: 0,

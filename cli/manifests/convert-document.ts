@@ -1,5 +1,6 @@
-// Turns one parsed YAML document into JSON as kubectl reads it, with the position of every value. Refuses what is ambiguous or has
-// no form in JSON: ambiguous and repeated keys, tags, cycles, aliases that add too many values.
+// Turns one parsed YAML document into JSON as kubectl reads it, with the position of every value.
+// Refuses what is ambiguous or has no form in JSON: ambiguous and repeated keys, tags, cycles,
+// aliases that add too many values.
 
 import {
   type Alias,
@@ -299,12 +300,13 @@ function wordValue(text: string): { readonly value: Json; readonly surprising: b
 function integerReading(text: string, digits: string): ScalarReading {
   const value = integerValue(digits);
   const surprising = !commonInteger.test(text) && !/^[-+]?0[xX]/.test(text);
-  // Beyond 64 bits go-yaml goes on to try a decimal number, where there is one.
+  // Beyond 64 bits go-yaml tries a decimal number.
   if (value < minInteger || value > maxInteger) {
     if (decimal.test(digits)) return decimalReading(text, Number(digits));
     return { ok: true, value: text, surprising: true };
   }
-  // kubectl keeps every digit, and the operator reads the nearest double: fields for which that is not enough say so.
+  // kubectl keeps every digit, and the operator reads the nearest double. Fields for which that is
+  // not enough are strings.
   return { ok: true, value: Number(value), surprising };
 }
 

@@ -1,5 +1,6 @@
-// What of a Project's issuers is valid and yet hardly meant, each with what to write instead: issuers whose tokens never count, and issuers that
-// let in everybody. `jsonplane validate` and dev mode say the same, but for what dev mode alone takes.
+// What of a Project's issuers is valid but probably not meant, each with what to write instead:
+// issuers whose tokens never count, and issuers that let everybody in. `jsonplane validate` and dev
+// mode report the same, except for what only dev mode accepts.
 
 import type { DeclaredIssuer } from "../../operator/compile/declared-issuers.ts";
 import { type CheckedManifest, located } from "./check-manifests.ts";
@@ -22,7 +23,7 @@ const onlyInDevMode: Check = ({ issuer: { url } }) =>
 const wellKnown = /\/\.well-known\/[^/]+\/?$/;
 const manyTenants = /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)(\/|$)/;
 
-/** Of issuers that make tokens for everybody with an account, the claim that tells one's own apart. */
+/** For issuers with accounts for everybody: the claim that identifies one's own users. */
 const ownClaims: ReadonlyMap<string, string> = new Map([
   ["https://token.actions.githubusercontent.com", "repository_owner_id"],
   ["https://accounts.google.com", "hd"],
@@ -96,7 +97,10 @@ function claimsOf(issuer: DeclaredIssuer): readonly { readonly at: string; reado
   ];
 }
 
-/** `realm_access.roles`. Dots are usual in names that are URLs, as in `https://example.org/roles`, and in `org.example.roles`. */
+/**
+ * `realm_access.roles`. Dots are usual in names that are URLs, as in `https://example.org/roles`,
+ * and in `org.example.roles`.
+ */
 function isPath(claim: string): boolean {
   return /^[^.]+(\.[^.]+)+$/.test(claim) && !/[/:]|^(com|org|net|io|dev)\./.test(claim);
 }

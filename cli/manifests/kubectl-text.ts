@@ -1,5 +1,5 @@
-// Finds what YAML allows in a file and kubectl can't read, or leaves out without a word: kubectl cuts a file at its lines of `---`
-// before it reads YAML, and reads YAML 1.1. Each fault once.
+// Finds what YAML allows and kubectl can't read or silently leaves out: kubectl splits a file at
+// its lines of `---` before it reads YAML, and reads YAML 1.1. Each fault once.
 
 import { CST, Lexer } from "yaml";
 import type { Fault } from "./convert-document.ts";
@@ -54,7 +54,7 @@ function tokenFaults(text: string): readonly Found[] {
   return faults;
 }
 
-/** The lexer's own marks stand for no text. */
+/** The lexer's own markers stand for no text. */
 function isMark(type: TokenType): boolean {
   return type === "scalar" || type === "doc-mode" || type === "flow-error-end";
 }

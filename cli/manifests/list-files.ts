@@ -1,6 +1,6 @@
-// Finds the manifest files below a folder, in an order that does not depend on the machine. Hidden files and node_modules
-// are left out, and so is the folder `seed` right below it, which has data; a link to a file counts as the file, a link to a folder is
-// not followed.
+// Finds the manifest files below a folder, in an order that does not depend on the machine. Leaves
+// out hidden files, node_modules and the data folder `seed`. A link to a file counts as the file; a
+// link to a folder is not followed.
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ export const seedFolderName = "seed";
 
 const extensions = /\.(?:yaml|yml|json)$/;
 
-/** Paths that start with `path`; `path` itself where it is a file. Fails as node:fs does where there is nothing. */
+/** Paths that start with `path`; `path` itself if it is a file. Fails as node:fs does. */
 export async function listFiles(path: string): Promise<readonly string[]> {
   const about = await stat(path);
   return about.isDirectory() ? await filesBelow(path, [seedFolderName]) : [path];

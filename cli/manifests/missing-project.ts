@@ -1,4 +1,5 @@
-// Many objects can name one Project that is not there, or not accepted: that is one problem, and it is the Project's.
+// Many objects can name one Project that is missing or not accepted: that is one problem, of the
+// Project.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

@@ -1,5 +1,5 @@
-// Keeps the position of each value of a document in its file, so that a problem with a JSON Pointer can be shown with line and
-// column.
+// Keeps the position of each value of a document in its file, so that a problem with a JSON Pointer
+// can be shown with line and column.
 import type { LineCounter } from "yaml";
 
 export interface Position {
@@ -37,7 +37,7 @@ export class Positions {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  /** The position of the value, or of its name for a container; that of the nearest parent where there is nothing at `pointer`. */
+  /** The position of the value, or of a container's name; else of the nearest parent. */
   of(pointer: string): Position {
     const location = this.#nearest(pointer);
     const found = this.#locations.get(pointer);

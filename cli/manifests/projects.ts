@@ -1,4 +1,5 @@
-// Groups the objects of a folder by Project, and decides which Project holds each host, by the operator's own rule.
+// Groups the objects of a folder by Project, and decides which Project owns each host, by the
+// operator's own rule.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createHostClaims, type Holders } from "../../operator/compile/host-claims.ts";
@@ -8,7 +9,7 @@ import { childrenByKind } from "../../operator/model/kinds.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
 
-/** By `<namespace>/<name>`. A Project that only its children name is there too, so that their statuses say that it is missing. */
+/** By `<namespace>/<name>`, with Projects that only children name: statuses say what is missing. */
 export function groupByProject(objects: readonly CustomResource[]): ReadonlyMap<string, ProjectObjects> {
   const groups = Map.groupBy(objects, (object) => keyOfProject(projectRefOf(object)));
   return new Map(
@@ -22,7 +23,7 @@ export function groupByProject(objects: readonly CustomResource[]): ReadonlyMap<
 /** On one's own machine every host may be claimed; two Projects still can't have the same one. */
 export const everyHost: HostPolicy = Object.freeze({ mayClaim: () => true, suffixesOf: () => [] });
 
-/** The hosts of each Project, by its UID. `incumbents` says which UID holds a host in what is served already. */
+/** The hosts of each Project, by its UID. `incumbents`: which UID has a host now. */
 export function grantHosts(
   projects: readonly Project[],
   incumbents: Holders,

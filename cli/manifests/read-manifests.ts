@@ -1,5 +1,6 @@
-// Reads a folder of manifests as `kubectl apply --recursive` would: every document of every file, lists taken apart. What
-// can't be read is a problem with file and line; objects of foreign kinds are left out with a note.
+// Reads a folder of manifests as `kubectl apply --recursive` would: every document of every file,
+// lists split. What can't be read is a problem with file and line; objects of foreign kinds are
+// left out with a note.
 
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
@@ -20,7 +21,7 @@ export interface ReadManifests {
 }
 
 const maxFileBytes = 4 * 1024 * 1024;
-/** Read by other tools, never applied: of kustomize, and of an app beside its backend's manifests. */
+/** Files of other tools, never applied: of kustomize, and of an app in the same folder. */
 const notManifests = /^(?:kustomization\.ya?ml|package(?:-lock)?\.json|tsconfig(?:\.\w+)?\.json)$/;
 
 /** `path` is a folder or a file; rejects when it can't be read at all. */
@@ -118,7 +119,9 @@ function addEntry(file: string, document: YamlDocument, { found, pointer }: Entr
   }
 }
 
-/** The object of a list, or the only one, in which `pointer` leads somewhere, and the pointer from there. */
+/**
+ * The only object, or the one of a list, in which `pointer` leads somewhere, and the rest of it.
+ */
 function within(entries: readonly Entry[], pointer: string): { readonly subject?: string; readonly pointer: string } {
   const entry = entries.find((each) => `${pointer}/`.startsWith(`${each.pointer}/`));
   if (!isObject(entry?.value)) return { pointer };

@@ -1,5 +1,5 @@
-// Turns the text of one file, YAML with one or more documents or JSON objects one after the other, into values with their positions and a
-// list of what can't be read, each with line and column.
+// Turns the text of one file, YAML with one or more documents or JSON objects one after the other,
+// into values with their positions and a list of what can't be read, each with line and column.
 import { LineCounter, parseAllDocuments } from "yaml";
 import type { Json } from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
@@ -13,7 +13,7 @@ export interface YamlDocument {
   readonly positions: Positions;
   readonly start: Position;
   readonly problems: readonly TextProblem[];
-  /** Values that are not read as they look. */
+  /** Values that are read differently from how they are written. */
   readonly warnings: readonly TextProblem[];
 }
 
@@ -49,7 +49,7 @@ export function readYaml(file: string): YamlText {
   return { documents, problems, faults: () => kubectlFaults(marked).map(locatedBy(new Positions(lines, 0))) };
 }
 
-/** A byte order mark before a document, as it stands there where files were joined. */
+/** A byte order mark before a document, as where files were joined. */
 const markBehindDashes = /^(---.*\r?\n)\uFEFF/gm;
 
 function linesOf(text: string): LineCounter {
@@ -69,7 +69,8 @@ function readDocument(
   positions: Positions,
 ): { readonly problem: TextProblem } | { readonly document: YamlDocument | undefined } {
   const located = locatedBy(positions);
-  // The first mistake makes the others. What the parser warns of, unknown tags, the conversion refuses in better words.
+  // The first mistake causes the others. Unknown tags, of which the parser only warns, are refused
+  // later.
   const [error] = parsed.errors;
   if (error !== undefined) {
     const tooDeep = error.code === "RESOURCE_EXHAUSTION";
@@ -84,7 +85,9 @@ function readDocument(
 
 type Parsed = Extract<ReturnType<typeof parseAllDocuments>, readonly unknown[]>;
 
-/** The `failsafe` schema leaves every scalar a text, so that kubectl's rules can be applied to it. */
+/**
+ * The `failsafe` schema leaves every scalar a string, so that kubectl's rules can be applied to it.
+ */
 function parsedDocuments(text: string): Parsed | readonly never[] {
   const options = { schema: "failsafe", uniqueKeys: false, merge: false, prettyErrors: false } as const;
   const parsed = parseAllDocuments(text, { ...options, logLevel: "silent" });
@@ -97,7 +100,7 @@ function sentence(message: string): string {
 
 const token = /"(?:[^"\\]|\\.)*"|[{}]/gs;
 
-/** The objects' texts with the space before each; undefined where the text is anything else, such as one object. */
+/** The objects' texts with the space before each; undefined for any other text. */
 export function jsonObjects(text: string): readonly string[] | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   const objects: string[] = [];

@@ -1,4 +1,5 @@
-// What reading manifests makes: objects that know where they stand, and problems with file, line and column.
+// What reading manifests gives: objects that know their positions, and problems with file, line and
+// column.
 
 import type { UncheckedObject } from "../../core/manifests/object.ts";
 import { printable } from "../../operator/status/messages.ts";

@@ -1,4 +1,5 @@
-// `jsonplane operator`: one of the replicas that turn custom resources into what the data plane serves.
+// `jsonplane operator`: one of the replicas that turn custom resources into what the data plane
+// serves.
 
 import { defineCommand } from "../command.ts";
 import { settings } from "./settings.ts";

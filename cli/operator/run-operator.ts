@@ -1,4 +1,5 @@
-// The operator as a program: reaches the API server, starts, and runs until it is stopped, through lost Leases too.
+// The operator as a program: connects to the API server, starts, and runs until it is stopped, also
+// without the Lease.
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
@@ -14,7 +15,7 @@ import { type Closers, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { OperatorSettings } from "./settings.ts";
 
-/** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
+/** Resolves with the exit code after a signal, or when it can't start or can't lead any more. */
 export async function runOperator(options: OperatorSettings, fetchLimits?: FetchLimits): Promise<number> {
   return await runProgram(programOptions({ host: options.host }), (closers) => start(options, closers, fetchLimits));
 }

@@ -23,7 +23,7 @@ import {
 import { logLevels } from "../../core/log/logger.ts";
 import type { CommandSettings } from "../command.ts";
 
-/** Some flags of both programs have another help here: the operator serves no requests and no /usage. */
+/** Some flags have other help texts here: the operator serves no requests and no /usage. */
 export const settings = {
   redis,
   redisSecret,

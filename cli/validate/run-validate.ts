@@ -1,4 +1,5 @@
-// `jsonplane validate DIR`: lists what a cluster would refuse in a folder of manifests, one line per problem, for a pipeline.
+// `jsonplane validate DIR`: lists what a cluster would refuse in a folder of manifests, one line
+// per problem.
 import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
@@ -9,7 +10,7 @@ export interface ValidateSettings {
   readonly strict: boolean;
 }
 
-/** Exit code: 0 when every manifest is valid, 1 otherwise and when there is none. `out` takes one line at a time. */
+/** Exit code: 0 when every manifest is valid, 1 otherwise. `out` takes one line at a time. */
 export async function runValidate(
   dir: string,
   { strict }: ValidateSettings,

@@ -1,4 +1,4 @@
-// What a replica tells the operator of indexes that it is building: carried as JSON in its acknowledgement.
+// The indexes that a replica is building, as JSON in its acknowledgement.
 
 export interface BuildingIndexes {
   /** `<namespace>/<name>`. */

@@ -1,5 +1,5 @@
-// Names of the keys and fields that carry configuration in Redis. All keys share one hash tag, so that one script can write
-// them together on a Cluster too.
+// Names of the keys and fields that carry configuration in Redis. All keys share one hash tag, so
+// that one script can write them together in a Cluster, too.
 
 import type { ProjectRef } from "./types.ts";
 
@@ -9,20 +9,21 @@ export const configKeys = {
   /**
    * Hash: `revision` (the newest that was published), `epoch` (of the leader that may write),
    * `owner` (the installation), `dataset_id` (an id that changes when Redis was emptied and filled
-   * again), `format`, `ring` (which key ring seals, ring-mark.ts), `complete` (set once every
+   * again), `format`, `ring` (the key ring's fingerprint, keyring.ts), `complete` (set once every
    * Project is published), and the fields in store-fields.ts.
    */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change, and its hosts. */
   projects: `${tag}:projects`,
   /**
-   * Stream of hints, trimmed to a length: `{revision, after, project, fields}` for each publish, with `removed` in place of `fields` for
-   * each withdrawal, and `{complete}` once every Project is published.
+   * Stream of hints, trimmed to a length: `{revision, after, project, fields}` for each publish,
+   * with `removed` in place of `fields` for each withdrawal, and `{complete}` once every Project is
+   * published.
    */
   changes: `${tag}:changes`,
-  /** Sorted set: replica ids, scored by the time of the last heartbeat in milliseconds of Redis' clock. */
+  /** Sorted set: replica ids, scored by the last heartbeat in milliseconds of Redis' clock. */
   replicas: `${tag}:replicas`,
-  /** Hash: `<namespace>/<name>` → the record of the project's stored data. Only the operator reads and writes it. */
+  /** Hash: `<namespace>/<name>` → record of the stored data, of the operator only. */
   data: `${tag}:data`,
   /** Hash: id of an order → what to purge (data-order.ts). The operator writes it. */
   purges: `${tag}:purges`,
@@ -32,43 +33,51 @@ export const configKeys = {
   purgeLock: `${tag}:purge-lock`,
 } as const;
 
-/** Hash of what a replica loads as soon as the project is asked for: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`, `issuer:<name>`. */
+/**
+ * Hash, which a replica loads when the project is first requested: fields `project`, `signing`,
+ * `resource:<name>`, `rootkey:<name>`, `issuer:<name>`.
+ */
 export function projectConfigKey(ref: ProjectRef): string {
   return `${tag}:project:${keyOfProject(ref)}`;
 }
 
-/** Hash of what a replica reads when a request has such a credential: fields `user:<keyed hash of the name>`, `key:<sha256 of the key>`. */
+/**
+ * Hash, read when a request has such a credential: fields `user:<keyed hash of the name>`,
+ * `key:<sha256 of the key>`.
+ */
 export function credentialsKey(ref: ProjectRef): string {
   return `${tag}:credentials:${keyOfProject(ref)}`;
 }
 
 /**
- * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `nacks` (what it refused to apply), and `kids` (ids of the keys
- * in its key ring). It expires unless the replica renews it.
+ * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `nacks` (what it refused
+ * to apply), and `kids` (ids of the keys in its key ring). It expires unless the replica renews it.
  */
 export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;
 }
 
 /**
- * Hash: `<namespace>/<name>` → how much of its quotas the Project uses, as the replica counts it (JSON of quota-uses.ts). The name starts
- * with the acknowledgement's, so that the same rights in Redis cover both. It expires likewise.
+ * Hash: `<namespace>/<name>` → how much of its quotas the Project uses, as the replica counts it
+ * (JSON of quota-uses.ts). The name starts with the acknowledgement's, so that the same rights in
+ * Redis cover both. It expires likewise.
  */
 export function usageKey(replica: string): string {
   return `${acknowledgementKey(replica)}:usage`;
 }
 
 /**
- * Hash: `<namespace>/<name>` → how many objects the Project's resources hold, as a replica counted them last. It expires where no replica
- * counts any more. No replica has this name, and the rights in Redis for acknowledgements cover it.
+ * Hash: `<namespace>/<name>` → how many objects the Project's resources have, as a replica counted
+ * them last. It expires when no replica counts any more. No replica has this name, and the rights
+ * in Redis for acknowledgements cover it.
  */
 export const storedObjectsKey = acknowledgementKey(":stored-objects");
 /** String with expiry: a replica counts them, or did a moment ago. */
 export const countingLockKey = acknowledgementKey(":stored-objects:lock");
 
 /**
- * `<namespace>/<name>`, the key of a Project in queues, maps and hashes. Joined, because V8 keeps a template's result as two strings once it is
- * the key of a map.
+ * `<namespace>/<name>`, the key of a Project in queues, maps and hashes. Joined, because V8 keeps a
+ * template's result as two strings once it is the key of a map.
  */
 export function keyOfProject(ref: ProjectRef): string {
   return [ref.namespace, ref.name].join("/");

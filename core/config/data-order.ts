@@ -1,5 +1,5 @@
-// An order of the operator about stored data, carried out by a replica, for only they reach data: to remove them for good, or to say how
-// much there is of what is kept without being served.
+// An order of the operator about stored data, which only replicas reach: to remove them, or to
+// measure what is retained without being served.
 
 import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import type { ProjectRef } from "./types.ts";
@@ -22,7 +22,7 @@ export interface SizeOrder extends Named {
 
 export type DataOrder = PurgeOrder | SizeOrder;
 
-/** What a replica notes of a SizeOrder once it is carried out. */
+/** What a replica answers to a SizeOrder. */
 export interface KeptSize {
   /** Objects of a collection; 0 of a root key. */
   readonly objects: number;
@@ -53,7 +53,7 @@ export function writeKeptSize({ objects, bytes }: KeptSize): string {
   return JSON.stringify({ objects, bytes });
 }
 
-/** Undefined when the text is the mark of another order. */
+/** Undefined when the text is the answer to another order. */
 export function readKeptSize(text: string): KeptSize | undefined {
   const { objects, bytes } = (parseOrUndefined(text) ?? {}) as Partial<Record<keyof KeptSize, unknown>>;
   return typeof objects === "number" && typeof bytes === "number" ? { objects, bytes } : undefined;

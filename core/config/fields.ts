@@ -1,5 +1,5 @@
-// Splits a compiled project into the fields that are published one by one, and reads each back. Field texts are canonical:
-// equal configuration gives equal text.
+// Splits a compiled project into the fields that are published one by one, and reads each back.
+// Field texts are canonical: equal configuration gives equal text.
 
 import { parseJson } from "../json/parse-json.ts";
 import { type Keyring, keyedHash } from "./keyring.ts";
@@ -15,13 +15,15 @@ import type {
 } from "./types.ts";
 
 /**
- * Version of what an operator writes to Redis: these texts, and the records beside them. It rises only with a change that an earlier program
- * can't read. Every program refuses a newer one, and an operator writes it only once all live replicas can read it
- * (docs/adr/0052-programs-compare-the-format.md).
+ * Version of what an operator writes to Redis. It rises only with a change that an earlier program
+ * can't read. Every program refuses a newer one, and an operator writes it only once all live
+ * replicas can read it (docs/adr/0052-programs-compare-the-format.md).
  */
 export const configFormat = 1;
 
-/** A format as it stands in Redis; undefined = none does. What is no number counts as newer than all. */
+/**
+ * The format in Redis; undefined = there is none. What is not a number counts as newer than all.
+ */
 export function readFormat(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{1,9}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
@@ -74,7 +76,7 @@ export type ProjectField =
   | { readonly kind: "rootkey"; readonly value: RootKeyConfig }
   | { readonly kind: "issuer"; readonly value: IssuerConfig };
 
-/** Undefined for a field that this version does not know. The text was sealed by us, so its shape is not checked again. */
+/** Undefined for an unknown field. The text is authenticated, so its shape is not checked. */
 export function readProjectField(field: string, text: string): ProjectField | undefined {
   const kind = field.split(":", 1)[0];
   switch (kind) {
@@ -101,7 +103,7 @@ export function readKey(text: string): KeyConfig {
   return parseJson(text) as KeyConfig;
 }
 
-/** Members sorted at every level. The order in which a schema declares its properties has done its work in `compile`. */
+/** Members sorted at every level: their order matters only in `compile`. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => sorted(member));
 }

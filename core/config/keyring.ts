@@ -1,5 +1,6 @@
-// The fleet's key ring: what seals configuration in Redis, and what hides user names there. Operator and data plane read it
-// from a file that a Secret mounts. Refuses a file that is not exactly such a ring, naming the member and never its value.
+// The fleet's key ring: it encrypts configuration in Redis, and hashes user names there. Operator
+// and data plane read it from a file that a Secret mounts. Refuses a file that is not exactly such
+// a ring, naming the member and never its value.
 
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { parseOrUndefined } from "../json/parse-or-undefined.ts";
@@ -23,10 +24,10 @@ export class InvalidKeyring extends Error {
 }
 
 const secretBytes = 32;
-/** Keys that one ring has at most. */
+/** Most keys of one ring. */
 export const maxKeys = 16;
 
-/** Reads `{"names": "<base64url>", "keys": [{"kid": "…", "k": "<base64url>"}]}`, each secret 32 bytes. */
+/** Reads `{"names": "<base64url>", "keys": [{"kid": "…", "k": "<base64url>"}]}`, 32 bytes each. */
 export function parseKeyring(text: string): Keyring {
   const value = parsed(text);
   const list = member(value, "keys");
@@ -47,7 +48,7 @@ export function parseKeyring(text: string): Keyring {
   return { keys: [first, ...others], names: secretOf(member(value, "names"), "names") };
 }
 
-/** A new ring's file text, of one key. */
+/** The file text of a new ring with one key. */
 export function newKeyringText(random: (size: number) => Uint8Array = randomBytes): string {
   return keyringText({ names: random(secretBytes), keys: [newRingKey(random)] });
 }
@@ -68,7 +69,7 @@ function base64url(bytes: Uint8Array): string {
 
 const keyObjects = new WeakMap<Uint8Array, KeyObject>();
 
-/** The secret as Node's ciphers and hashes take it fastest: with bytes, which are made into one each time, a hash takes five times as long. */
+/** As Node's ciphers and hashes take it fastest: from bytes, a hash takes five times as long. */
 export function keyObjectOf(secret: Uint8Array): KeyObject {
   const known = keyObjects.get(secret);
   if (known !== undefined) return known;
@@ -77,7 +78,7 @@ export function keyObjectOf(secret: Uint8Array): KeyObject {
   return made;
 }
 
-/** A keyed hash that tells equal texts apart from others, and nothing to whoever lacks the ring. Lower-case hex. */
+/** A keyed hash, in lower-case hex: it distinguishes texts, and means nothing without the ring. */
 export function keyedHash(keyring: Keyring, purpose: "user" | "content", text: string): string {
   return createHmac("sha256", keyObjectOf(keyring.names)).update(`${purpose}\n${text}`).digest("hex");
 }

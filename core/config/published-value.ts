@@ -1,5 +1,5 @@
-// The text of one published field: `<revision> <content hash> <sealed value>`. The hash lets the writer see without opening
-// that nothing changed; the revision lets a reader keep what it has.
+// The text of one published field: `<revision> <content hash> <sealed value>`. By the hash a writer
+// sees that nothing changed without opening the value; by the revision a reader keeps what it has.
 
 export interface PublishedValue {
   readonly revision: number;

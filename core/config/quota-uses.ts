@@ -1,4 +1,5 @@
-// How much of its quotas a project uses: what a replica knows, tells the operator as JSON, and the operator says in the Project's status.
+// How much of its quotas a project uses: counted by a replica, sent to the operator as JSON, and
+// shown in the Project's status.
 
 import type { ProjectQuota } from "./types.ts";
 

@@ -1,7 +1,8 @@
-// Seals one field of a project's configuration for Redis and opens it again: a compact JWE (RFC 7516, dir + A256GCM) whose
-// protected header binds project, field and revision, so that a sealed value can't be moved or altered. Refuses to open
-// anything that was not sealed for exactly this project, field and revision. Node's cipher is called directly: a field takes some 20 µs, and
-// eight times as long by Web Crypto, which goes through a thread. An operator that starts opens several for each Project.
+// Encrypts one field of a project's configuration for Redis and opens it again: a compact JWE (RFC
+// 7516, dir + A256GCM) whose protected header binds project, field and revision, so that a value
+// can't be moved or altered. Node's cipher is called directly: a field takes some 20 µs, and eight
+// times as long by Web Crypto, which uses a thread. An operator that starts opens several fields
+// for each Project.
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { isObject } from "../json/json-value.ts";
@@ -17,12 +18,12 @@ export interface SealBinding extends ProjectRef {
   readonly revision: number;
 }
 
-/** The value is not one that this ring sealed for this field and revision. */
+/** The value was not sealed by this ring for this field and revision. */
 export class SealBroken extends Error {
   override readonly name: string = "SealBroken";
 }
 
-/** The value was sealed with a key that this ring does not have, or has no longer: another ring may open it. */
+/** The value was sealed with a key that this ring does not have: another one may open it. */
 export class KeyNotInRing extends SealBroken {
   override readonly name = "KeyNotInRing";
 }
@@ -44,7 +45,7 @@ export function seal(keyring: Keyring, binding: SealBinding, text: string): stri
   return [header, "", ...[iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString("base64url"))].join(".");
 }
 
-/** `uid` is returned, not demanded: the project's own field is where a reader learns it. Throws SealBroken, or KeyNotInRing. */
+/** `uid` is returned, not checked. Throws SealBroken or KeyNotInRing. */
 export function open(
   keyring: Keyring,
   binding: Omit<SealBinding, "uid">,

@@ -1,4 +1,5 @@
-// Fields of `configKeys.meta` by which operator and replicas know whether Redis still holds the stored data that it held: ADR 0039.
+// Fields of `configKeys.meta` by which operator and replicas know whether Redis lost the stored
+// data: ADR 0039.
 
 export const storeFields = {
   /** The store's id, which comes back with a backup and with nothing else. */
@@ -9,5 +10,5 @@ export const storeFields = {
   refusesLoss: "refuses_loss",
 } as const;
 
-/** On the Secret of the fleet's key ring: the name of the loss that is accepted. */
+/** On the Secret of the fleet's key ring: the name of the accepted loss. */
 export const acceptLossAnnotation = "jsonplane.io/accept-data-loss";

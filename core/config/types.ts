@@ -1,9 +1,9 @@
-// The shapes that `compile` makes from custom resources and that the data plane serves from: one project, in parts,
-// each part published, sealed and replaced on its own. All of it is plain JSON; nothing here does anything.
+// What `compile` makes from custom resources and the data plane serves: one project, in fields that
+// are published, sealed and replaced separately. All of it is plain JSON.
 
 import type { SignatureAlgorithm } from "../issuers/algorithms.ts";
 
-/** A JSON value as JavaScript holds it; numbers are doubles, so stored documents travel as text instead. */
+/** A JSON value in JavaScript. Numbers are doubles, so stored documents travel as text instead. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
@@ -11,7 +11,7 @@ export type Role = "Users" | "Administrators";
 export type Access = "Read" | "Write";
 /** Who may do an operation; `Authenticated` and `Administrators` also need the caller's Access. */
 export type Permission = "Anyone" | "Authenticated" | "Administrators" | "Nobody";
-/** Who may read the project's own description: `/openapi.json` and `/docs`; and who may use its `/console`. */
+/** Who may read `/openapi.json` and `/docs`, and who may use `/console`. */
 export type DescriptionPermission = "Anyone" | "Authenticated" | "Nobody";
 export type Operation = "create" | "read" | "update" | "delete";
 export type OperationAccess = { readonly [operation in Operation]: Permission };
@@ -24,7 +24,7 @@ export interface ProjectRef {
   readonly name: string;
 }
 
-/** What a whole project may hold; a figure that is absent has no limit. */
+/** Limits of a whole project; an absent figure means no limit. */
 export interface ProjectQuota {
   /** Stored objects of all its resources. */
   readonly objects?: number;
@@ -50,13 +50,18 @@ export interface ProjectRates {
 export interface ProjectLimits {
   /** Bytes of a request body, 1 MiB by default. */
   readonly maxBodyBytes: number;
-  /** Bytes of one object without `id` and `_metadata`; absent = 1 MiB, or `maxBodyBytes` where that is more. */
+  /**
+   * Bytes of one object without `id` and `_metadata`; absent = the larger of 1 MiB and
+   * `maxBodyBytes`.
+   */
   readonly maxObjectBytes?: number;
-  /** Bytes of one root key's whole value, 1 MiB by default, 8 MiB at most. */
+  /** Bytes of one root key's value, 1 MiB by default, 8 MiB at most. */
   readonly maxDocumentBytes: number;
   /** Largest `_limit`, 100 by default, 1,000 at most. */
   readonly maxPageSize: number;
-  /** Anonymous writes per client address and minute while authentication is Enabled, 600 by default. */
+  /**
+   * Anonymous writes per client address and minute while authentication is Enabled, 600 by default.
+   */
   readonly anonymousWritesPerMinute: number;
   /** Absent = none: such a project pays nothing for quotas. */
   readonly quota?: ProjectQuota;
@@ -67,7 +72,7 @@ export interface ProjectLimits {
 export interface CorsConfig {
   /** `["*"]` = any origin (the default); an empty list switches CORS off. */
   readonly allowedOrigins: readonly string[];
-  /** Names of request headers that are allowed beside those of every project; `*` = any. */
+  /** Names of request headers that are allowed in addition to the usual ones; `*` = any. */
   readonly allowHeaders?: readonly string[];
   readonly maxAgeSeconds: number;
 }
@@ -109,7 +114,7 @@ export interface UnservedData {
   readonly isPurged?: true;
 }
 
-/** One Ed25519 key of a project's ring. The first key with `signs` signs; all verify. */
+/** One Ed25519 signing key of a project. The first key with `signs` signs; all verify. */
 export interface SigningKey {
   readonly kid: string;
   readonly signs: boolean;
@@ -181,9 +186,11 @@ export interface KeyConfig {
 export interface IssuerKey {
   /** Absent where the issuer names none. */
   readonly kid?: string;
-  /** At least one; those that fit the key's type, or the one that the issuer names. */
+  /** At least one: those that match the key's type, or the one that the issuer names. */
   readonly algorithms: readonly SignatureAlgorithm[];
-  /** Public members only: `kty` and `n`, `e` (RSA), or `crv`, `x`, `y` (EC), or `crv`, `x` (OKP). */
+  /**
+   * Public members only: `kty` and `n`, `e` (RSA), or `crv`, `x`, `y` (EC), or `crv`, `x` (OKP).
+   */
   readonly jwk: Readonly<Record<string, string>>;
 }
 
@@ -195,7 +202,9 @@ export interface ServiceAccountGrant {
   readonly access: Access;
 }
 
-/** How a page signs in at an issuer: authorization code with PKCE (RFC 7636), as a public client. */
+/**
+ * How a page signs in at an issuer: authorization code with PKCE (RFC 7636), as a public client.
+ */
 export interface IssuerSignIn {
   readonly clientId: string;
   /** URLs of the issuer's discovery document. */
@@ -207,7 +216,7 @@ export interface IssuerSignIn {
   readonly scopes: readonly string[];
 }
 
-/** Who else's tokens a project takes: an OpenID Connect issuer, or this cluster's own for its ServiceAccounts. */
+/** An OpenID Connect issuer whose tokens a project accepts, or this cluster's own. */
 export interface IssuerConfig {
   /** Callers are named `<name>/<username>`. */
   readonly name: string;
@@ -216,22 +225,22 @@ export interface IssuerConfig {
   /** `aud` of a token has one of them. */
   readonly audiences: readonly string[];
   readonly usernameClaim: string;
-  /** What else a token has to say: a claim that is the value, or an array or a scope that has it. */
+  /** Another condition: a claim that is the value, or an array or a scope that contains it. */
   readonly claimRules: readonly { readonly claim: string; readonly requiredValue: string }[];
   /** Of its callers; where `serviceAccounts` is set, each of those has its own. */
   readonly access: Access;
-  /** Who of its callers is an administrator: a claim that is the string `contains`, or an array or a scope that has it. */
+  /** Which callers are administrators: a claim that is `contains`, or has it as array or scope. */
   readonly administrators: readonly { readonly claim: string; readonly contains: string }[];
   /** Set for this cluster's own issuer: nobody else is let in. */
   readonly serviceAccounts?: readonly ServiceAccountGrant[];
-  /** Whether its keys are fetched, so that a key that is not here may be there after the next fetch; else they are in the manifest. */
+  /** Whether its keys are fetched, so that an unknown key may exist after the next fetch. */
   readonly keysAreFetched: boolean;
   readonly keys: readonly IssuerKey[];
   /** Absent where the Project names no client. */
   readonly signIn?: IssuerSignIn;
 }
 
-/** A whole project as compiled. Map keys: resource name, root key, user name, key's SHA-256, issuer's name. */
+/** A compiled project. Map keys: resource, root key, user name, key's SHA-256, issuer. */
 export interface ProjectParts {
   readonly project: ProjectConfig;
   readonly signing: SigningRing;

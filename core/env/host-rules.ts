@@ -1,6 +1,7 @@
-// Which hosts the platform lets a namespace claim, as the setting `allowed-hosts` says it: `shop=shop.example.org` for one
-// namespace, `*={namespace}.apps.example.org` for each its own, `*=open.example.net` for all. Refuses what could never match a
-// host, and what would match none that its writer meant.
+// Which hosts the platform lets a namespace claim, from the setting `allowed-hosts`:
+// `shop=shop.example.org` for one namespace, `*={namespace}.apps.example.org` for each namespace
+// its own, `*=open.example.net` for all. Refuses rules that could never match a host that its
+// writer meant.
 
 import { dnsLabel } from "../manifests/metadata.ts";
 import { InvalidSetting } from "./read-settings.ts";
@@ -9,7 +10,9 @@ import { listOf } from "./setting-readers.ts";
 export interface HostRule {
   /** `*` = any namespace. */
   readonly namespace: string;
-  /** Matches itself and every name below it; `{namespace}` in it stands for the claiming namespace. */
+  /**
+   * Matches itself and every name below it; `{namespace}` in it stands for the claiming namespace.
+   */
   readonly suffix: string;
 }
 

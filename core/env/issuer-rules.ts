@@ -1,7 +1,8 @@
-// Which external issuers the platform lets Projects name, as the setting `allowed-issuers` says it: one URL such as
-// `https://login.example.org/realms/main`, all of a host or below a path with `/*` at the end, all hosts below a domain with
-// `https://*.example.org/*` (without `/*` only those issuers that have no path), and `*` for every https issuer. Refuses what could never
-// match an issuer, and what would match more than its writer meant.
+// Which external issuers Projects may name, from the setting `allowed-issuers`: one URL such as
+// `https://login.example.org/realms/main`, all of a host or below a path with `/*` at the end, all
+// hosts below a domain with `https://*.example.org/*` (without `/*` only issuers without a path),
+// and `*` for every https issuer. Refuses rules that could never match an issuer, and rules that
+// match more than their writer meant.
 
 import { InvalidSetting } from "./read-settings.ts";
 import { listOf } from "./setting-readers.ts";
@@ -32,8 +33,9 @@ export function isIssuerAllowed(rules: readonly IssuerRule[], url: string): bool
 }
 
 /**
- * How the URL is to be written so that nothing is hidden in it: no `..`, no upper case in the host, no number in place of an address. Undefined
- * when it is no URL. The issuer's own trailing slash stays as it is, because `iss` is compared letter by letter.
+ * How the URL has to be written so that nothing is hidden in it: no `..`, no upper case in the
+ * host, no number in place of an address. Undefined when it is not a URL. The issuer's trailing
+ * slash stays, because `iss` is compared exactly.
  */
 export function plainIssuerUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -49,8 +51,8 @@ interface IssuerPlace {
 }
 
 /**
- * Some servers read these as `..` or as a slash, so as the way to somewhere else: escaped once or twice, in overlong UTF-8, or with path
- * parameters (RFC 3986, section 3.3), as in `/..;/`.
+ * Some servers read these as `..` or as a slash: escaped once or twice, in overlong UTF-8, or with
+ * path parameters (RFC 3986, section 3.3), as in `/..;/`.
  */
 const otherWay = /%(2e|2f|5c|25|c0|c1)|\/\.{1,2};/i;
 

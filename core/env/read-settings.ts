@@ -1,5 +1,5 @@
-// Turns flags and environment variables into one typed, frozen object of settings. A flag wins over its variable, a
-// variable over the default; everything that is wrong is said at once.
+// Turns flags and environment variables into one typed, frozen object of settings. A flag wins over
+// its variable, a variable over the default. All errors are reported at once.
 
 /** A text that a setting can't take; `message` completes "--flag …". */
 export class InvalidSetting extends Error {
@@ -11,7 +11,7 @@ export interface Setting<T> {
   readonly flag: string;
   /** What stands for the value in the help, `PORT`; empty for a switch. */
   readonly placeholder: string;
-  /** On the command line it stands without a value; `--flag=false` turns it off against its variable. */
+  /** On the command line it has no value; `--flag=false` turns it off against its variable. */
   readonly isSwitch?: true;
   readonly help: string;
   /** Throws InvalidSetting. */
@@ -75,7 +75,7 @@ function textOf(
   return setting.fallback === undefined ? undefined : { text: setting.fallback, source };
 }
 
-/** Kubernetes sets JSONPLANE_PORT=tcp://… in every pod beside a Service called `jsonplane`; nobody means it. */
+/** Kubernetes sets JSONPLANE_PORT=tcp://… in pods next to a Service called `jsonplane`. */
 function isServiceLink(text: string): boolean {
   return /^tcp:\/\/[0-9a-f.:[\]]+$/.test(text);
 }

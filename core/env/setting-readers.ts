@@ -1,4 +1,5 @@
-// How texts of settings are read: each reader returns the value, or throws InvalidSetting, which says what to write instead.
+// How texts of settings are read: each reader returns the value, or throws InvalidSetting, which
+// says what to write instead.
 
 import { isIP } from "node:net";
 import { durationSeconds } from "../config/duration.ts";
@@ -85,7 +86,7 @@ export function readHost(text: string): string {
   throw notA("an address such as 127.0.0.1, ::1 or 0.0.0.0", text);
 }
 
-/** One final line break is dropped, as of a password's Secret: editors and `echo` end files with one. */
+/** One final line break is dropped, as of a password's Secret: editors and `echo` add one. */
 export function readRedisUrl(text: string): string {
   const url = text.replace(/\r?\n$/, "");
   const fault = redisUrlFault(url);

@@ -1,5 +1,5 @@
-// Every setting of every command: its flag, its variable, its default and how its text is read. Nothing else in the programs reads
-// the environment.
+// Every setting of every command: flag, variable, default and how its text is read. Nothing else
+// reads the environment.
 
 import { type LogLevel, logLevels } from "../log/logger.ts";
 import { dnsLabel, dnsSubdomain, projectKey } from "../manifests/metadata.ts";

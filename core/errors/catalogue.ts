@@ -1,5 +1,6 @@
-// Every error that a client can see: its stable code, its HTTP status and its title. docs/reference/errors.md is kept
-// equal to this list by a test. Codes are never reused; `detail` of a problem says what to do in the case at hand.
+// Every error that a client can see: its stable code, HTTP status and title. A test compares
+// docs/reference/errors.md with this list. Codes are never reused. `detail` of a problem says what
+// to do.
 
 interface CatalogueEntry {
   readonly status: number;

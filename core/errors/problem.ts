@@ -1,5 +1,6 @@
-// The one error class that means "respond to the client with this problem"; core/http/problem-response.ts turns it into a response.
-// Everything else that is thrown is a defect and becomes `internal_error`.
+// The one error class that means "respond to the client with this problem";
+// core/http/problem-response.ts turns it into a response. Everything else that is thrown is a
+// defect and becomes `internal_error`.
 
 import type { ErrorCode } from "./catalogue.ts";
 
@@ -21,7 +22,7 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly ProblemItem[] | undefined;
 
-  /** `detail` is shown to the client: it says what is wrong and what to send instead, and holds no secret. */
+  /** `detail` is shown to the client: what is wrong and what to send instead. No secrets. */
   constructor(code: ErrorCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.name = "Problem";

@@ -1,25 +1,27 @@
-// How a call to a store or to Redis fails, for callers that must know whether it may have had an effect.
+// How a call to a store or to Redis fails, for callers that must know whether it had an effect.
 
 /** The store could not be reached, or refused; the call had no effect. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
-/** The store answers reads and takes no writes for now: it is full, can't save, or isn't the primary. */
+/**
+ * The store answers reads and refuses writes now: it is full, can't save, or is not the primary.
+ */
 export class WritesRefused extends StoreUnavailable {}
 
-/** The same, because it has no room left; what removes or revokes something goes on. */
+/** The same, because it has no room left. Removals and revocations still work. */
 export class StoreFull extends WritesRefused {}
 
 /** Writes are refused. The server may have been demoted, so that reads from it may be stale. */
 export class PrimaryInDoubt extends WritesRefused {}
 
-/** A write was sent and the connection ended before its answer: it took place once or not at all. */
+/** A write was sent and the connection ended before its answer: it happened once or not at all. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
-/** Other writes to the same object, value or indexes kept winning until patience ended; the store works, and the call had no effect. */
+/** Other writes to the same data kept winning. The store works, and the call had no effect. */
 export class WriteConflict extends Error {
   override readonly name = "WriteConflict";
 }

@@ -1,5 +1,5 @@
-// What the admin ports of both programs have in common: who is let in, and errors in the shape that all of the service's have
-// (RFC 9457). Refuses with 401, 404, 405, and 500 for defects.
+// What the admin ports of both programs have in common: who is let in, and errors in the shape of
+// RFC 9457. Refuses with 401, 404, 405, and 500 for defects.
 
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";

@@ -1,5 +1,6 @@
-// Who may read metrics and usage at a program's admin port: everybody who reaches it, or whoever sends the token of a file as a Bearer
-// token (RFC 6750). Probes are open always, and nothing else is. Refuses with 401.
+// Who may read metrics and usage at a program's admin port: everybody who reaches it, or whoever
+// sends the token of a file as a Bearer token (RFC 6750). Only probes are always open. Refuses with
+// 401.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -33,7 +34,10 @@ export function followToken(deps: Omit<FollowedFileDeps<Buffer>, "parse">): Prom
   return followFile({ ...deps, parse: readToken });
 }
 
-/** Asks for the token on every route of `app` that isn't an `openRoute`, also where there is no route. Undefined = nobody is asked. */
+/**
+ * Asks for the token on every route of `app` that is not an `openRoute`, also where there is no
+ * route. Undefined = nobody is asked.
+ */
 export function requireToken(app: FastifyInstance, token: FollowedToken | undefined): void {
   if (token === undefined) return;
   app.addHook("onRequest", async (request) => {

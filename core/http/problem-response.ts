@@ -1,5 +1,6 @@
-// Turns whatever was thrown into the one error shape, RFC 9457 `application/problem+json`: the only place that maps errors
-// to statuses. What it does not know is a defect: `internal_error`, without a word about its cause.
+// Turns whatever was thrown into the one error shape, RFC 9457 `application/problem+json`: the only
+// place that maps errors to statuses. What it does not know is a defect: `internal_error`, without
+// its cause.
 
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";

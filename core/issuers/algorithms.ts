@@ -1,7 +1,9 @@
-// How external issuers may sign, and with which keys: what the operator checks before it publishes a key, and a replica before it verifies
-// with one.
+// By which algorithms and keys external issuers may sign: checked by the operator before it
+// publishes a key, and by a replica before it verifies with one.
 
-/** RFC 7518, and Ed25519 by its names of RFC 8037 and RFC 9864: nothing that needs a shared secret. */
+/**
+ * RFC 7518, and Ed25519 by its names of RFC 8037 and RFC 9864: nothing that needs a shared secret.
+ */
 export const signatureAlgorithms = [
   ...(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const),
   ...(["ES256", "ES384", "ES512", "EdDSA", "Ed25519"] as const),

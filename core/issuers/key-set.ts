@@ -1,6 +1,7 @@
-// Reads a JSON Web Key Set (RFC 7517) of an external issuer, fetched or written in a manifest: which of its keys can verify tokens, and by
-// which algorithms. Keys for something else are left out. Refuses a set that would make private or shared keys known, and one without
-// a key that can be used. Equal keys give equal results in the same order, so that a set in another order is nothing new.
+// Reads a JSON Web Key Set (RFC 7517) of an external issuer, fetched or from a manifest: which of
+// its keys can verify tokens, and by which algorithms. Keys for something else are left out.
+// Refuses a set that contains private or shared keys, and one without a usable key. Equal keys give
+// equal results in the same order, so that a reordered set is no change.
 
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import type { IssuerKey } from "../config/types.ts";
@@ -12,14 +13,14 @@ import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm, signatur
 export type KeySet =
   | { readonly ok: true; readonly keys: readonly IssuerKey[] }
   /**
-   * `fault`: a clause that begins with what the set is or has, such as "has a private key", and quotes nothing of it. `unexposed`: where that is
-   * the fault, the keys that can be used all the same.
+   * `fault`: a clause that begins with what the set is or has, such as "has a private key", and
+   * quotes nothing. `unexposed`: with that fault, the keys that can be used all the same.
    */
   | { readonly ok: false; readonly fault: string; readonly unexposed?: readonly IssuerKey[] };
 
 /** Of keys that can be used. */
 export const maxKeys = 64;
-/** Of all keys, because each takes time to look at. */
+/** Of all keys, because each takes time to check. */
 const maxEntries = 256;
 const maxDepth = 8;
 const maxKidBytes = 256;
@@ -42,7 +43,7 @@ export function readKeySet(text: string): KeySet {
   const usable = usableKeys(keys.filter((jwk) => !isSecret(jwk)));
   if (shown.length > 0) {
     const fault = "has a private or a shared key, which whoever reads it could sign with; it may have public keys only";
-    // What was shown may stand beside it as a public key, too.
+    // A private key that was shown may be in the set as a public key, too.
     const exposed = new Set(shown.flatMap((jwk) => usableKey(publicPart(jwk)) ?? []).map(materialOf));
     return { ok: false, fault, unexposed: usable.filter((key) => !exposed.has(materialOf(key))) };
   }
@@ -97,7 +98,7 @@ function usableKey(jwk: Jwk): IssuerKey | undefined {
   return imported && { ...(kid !== undefined && { kid }), algorithms, jwk: imported };
 }
 
-/** Of those that fit the key, the one that it names, by each of its names. */
+/** Of the algorithms that match the key, the one that it names. */
 function namedAlgorithms(fitting: readonly SignatureAlgorithm[], alg: unknown): readonly SignatureAlgorithm[] {
   if (alg === undefined) return fitting;
   const named = fitting.filter((each) => each === alg);
@@ -108,7 +109,9 @@ function isKid(kid: unknown): kid is string {
   return typeof kid === "string" && kid.isWellFormed() && Buffer.byteLength(kid) <= maxKidBytes;
 }
 
-/** The key in the one way in which it can be written. Undefined for a type that is not known, a point beside the curve, a bad number. */
+/**
+ * In its one canonical form. Undefined for an unknown type, a point off the curve, a bad number.
+ */
 function imports(jwk: Jwk): IssuerKey["jwk"] | undefined {
   const members = memberNames(jwk);
   if (members === undefined) return undefined;

@@ -1,8 +1,9 @@
-// Turns JSON text into its canonical text, the one that is stored, compared and served; refuses what is not strict
-// RFC 8259, members of one name, numbers that can't be kept and nesting that is too deep.
+// Turns JSON text into its canonical text, which is stored, compared and served. Refuses what is
+// not strict RFC 8259, repeated member names, numbers that can't be stored and too deep nesting.
 //
-// Canonical: no white space, strings as JSON.stringify writes them, members in the order sent, integers verbatim, fractions
-// and exponents as number.ts writes them, `-0` as `-0.0`. Redis JSON gives back every canonical text unchanged.
+// Canonical: no white space, strings as JSON.stringify writes them, members in the order sent,
+// integers verbatim, fractions and exponents as number.ts writes them, `-0` as `-0.0`. Redis JSON
+// returns every canonical text unchanged.
 
 import { characterAt, type JsonError, JsonRefusal, jsonErrorOf } from "./json-error.ts";
 import { type JsonKind, kindOf } from "./members.ts";
@@ -20,9 +21,11 @@ export type CanonicalResult =
   | { readonly ok: true; readonly json: CanonicalJson }
   | { readonly ok: false; readonly error: JsonError };
 
-/** Reads a text a part at a time, so that a long one takes no more of the event loop at once than its reader wants. */
+/**
+ * Reads a text in steps, so that a long one holds the event loop no longer than its reader wants.
+ */
 export interface CanonicalReader {
-  /** Reads so many characters more, and to the end of the string that is open there; undefined = the end is still to come. */
+  /** Reads so many characters more, and to the end of an open string; undefined = not finished. */
   read(characters: number): CanonicalResult | undefined;
 }
 
@@ -52,7 +55,9 @@ class Canonicaliser implements CanonicalReader {
   readonly #source: string;
   readonly #maxDepth: number;
   readonly #open: Container[] = [];
-  /** Names of all open objects, outer ones first; an object with many keeps only its latest here. */
+  /**
+   * Names of all open objects, outer ones first; an object with many keeps only its latest here.
+   */
   readonly #names: string[] = [];
   #inName = false;
   #at = 0;
@@ -60,7 +65,9 @@ class Canonicaliser implements CanonicalReader {
   #kept = 0;
   #written = "";
   #depth = 0;
-  /** Where the next character stands that takes a string out of the plain case (nextSpecial), as far as is known. */
+  /**
+   * The next character that makes a string more than plain text (nextSpecial), as far as is known.
+   */
   #special = -1;
   /** Lines that have begun so far, and where the last one did. */
   #lines = 1;
@@ -95,7 +102,7 @@ class Canonicaliser implements CanonicalReader {
     }
   }
 
-  /** The way to where reading stopped, for an error's pointer; up to the object when one of its names can't be read. */
+  /** The path to where reading stopped, or to the object one of whose names can't be read. */
   #path(): (string | number)[] {
     const containers = this.#inName ? this.#open.slice(0, -1) : this.#open;
     return containers.map((container, level) => {
@@ -278,7 +285,7 @@ function duplicate(at: number): JsonRefusal {
   return new JsonRefusal("duplicate_member", "An object has two members with the same name", at);
 }
 
-/** The canonical form of `source`, the same string when it is canonical already; takes time linear in its length. */
+/** The canonical form, or `source` itself when it is canonical. Linear time. */
 export function canonicalJson(source: string, maxDepth: number): CanonicalResult {
   return readToEnd(new Canonicaliser(source, maxDepth));
 }

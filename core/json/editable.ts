@@ -1,5 +1,6 @@
-// A canonical JSON text that is changed in many places: containers are opened only where a change goes into them, and all else stays the
-// very text that it was, so that numbers and order stay as they are. What that costs is counted.
+// A canonical JSON text that is changed in many places. Containers are opened only where a change
+// is; everything else stays the same text, so that numbers and order stay. The cost of that is
+// counted.
 
 import { memberCost, type PatchWork } from "./patch-refusal.ts";
 import { endOfString, endOfValue, memberAt } from "./walk.ts";
@@ -28,7 +29,7 @@ function containerOf(text: string, work: PatchWork): EditableArray | EditableObj
   return text.startsWith("[") ? new EditableArray(text, work) : undefined;
 }
 
-/** Characters after which a chunk ends: to find an element, every chunk before it is stepped over. */
+/** Characters after which a chunk ends: to find an element, every chunk before it is skipped. */
 const chunkLength = 512;
 /** What making a value of an element costs, in characters. */
 const valueCost = 8;
@@ -40,8 +41,9 @@ interface Chunk {
 }
 
 /**
- * An array whose elements are inserted, removed and changed. A value for each element would cost a hundred nanoseconds, and a mebibyte
- * may hold half a million of them: only chunks in which something changes are taken apart.
+ * An array whose elements are inserted, removed and changed. A value for each element would cost a
+ * hundred nanoseconds, and a mebibyte may have half a million of them: only chunks in which
+ * something changes are split.
  */
 export class EditableArray {
   readonly #work: PatchWork;
@@ -146,7 +148,7 @@ interface FoundMember {
   value: EditableValue | undefined;
 }
 
-/** An object whose members are added, removed and changed: what no change names stays the very text that it was. */
+/** An object whose members change; members that no change names stay the same text. */
 export class EditableObject {
   readonly #text: string;
   readonly #work: PatchWork;
@@ -208,7 +210,8 @@ export class EditableObject {
   }
 
   #startOf(nameText: string): number | undefined {
-    // Most patches ask for one name, and to keep where all are costs eight times what looking for one does.
+    // Most patches ask for one name, and remembering where all are costs eight times as much as
+    // finding one.
     if (this.#wasSearched) return this.#starts.get(nameText) ?? this.#startAhead(nameText);
     this.#wasSearched = true;
     const start = memberAt(this.#text, 0, nameText)?.nameStart;
@@ -216,7 +219,7 @@ export class EditableObject {
     return start;
   }
 
-  /** Goes on from the last member whose place is kept. */
+  /** Continues from the last member whose position is known. */
   #startAhead(nameText: string): number | undefined {
     while (this.#next < this.#text.length - 1) {
       const start = this.#next;

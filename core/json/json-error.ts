@@ -1,4 +1,5 @@
-// Says why and where a JSON text is refused: line, column and JSON Pointer, without repeating the text itself.
+// Says why and where a JSON text is refused: line, column and JSON Pointer, without quoting the
+// text.
 
 import { pointerOf } from "./json-pointer.ts";
 
@@ -42,7 +43,7 @@ function shortPointerOf(path: readonly (string | number)[]): string {
   return shortened(pointerOf(path.map((step) => shortened(String(step), maxSegment))), maxPointer);
 }
 
-/** Names one character; only printable ASCII is shown, for others can hide or turn what stands around them. */
+/** Names one character. Only printable ASCII is shown: others can reorder what is around. */
 export function characterAt(source: string, at: number): string {
   const code = source.codePointAt(at);
   if (code === undefined) return "the end of the text";
@@ -70,7 +71,8 @@ export function jsonErrorOf(
 }
 
 function codePoints(text: string): number {
-  // In Latin-1 text, a search for surrogates ends before it begins; a mebibyte of it would take two milliseconds to count.
+  // In Latin-1 text, a search for surrogates ends before it begins; counting a mebibyte would take
+  // two milliseconds.
   if (!surrogate.test(text)) return text.length;
   let count = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,5 +1,6 @@
-// JSON Patch (RFC 6902) on canonical JSON text: reads a patch, and applies all of its operations or none. Refuses with PatchRefusal
-// what is no patch, what does not fit the text, and what takes too much work.
+// JSON Patch (RFC 6902) on canonical JSON text: reads a patch, and applies all of its operations or
+// none. Refuses with PatchRefusal what is not a patch, what does not match the text, and what takes
+// too much work.
 
 import { EditableArray, type EditableObject, type EditableValue, openedContainer, textOf } from "./editable.ts";
 import { segmentsOf } from "./json-pointer.ts";
@@ -18,8 +19,6 @@ export type Operation =
 export const maxOperations = 1_000;
 /** Stored values nest 64 levels; a longer pointer can lead nowhere. */
 const maxSegments = 65;
-
-// ------------------------------------------------------------------------------------------------------------ reading
 
 /** The operations of a patch's canonical text. */
 export function readJsonPatch(text: string): readonly Operation[] {
@@ -87,8 +86,6 @@ function invalid(message: string, pointer = ""): PatchRefusal {
   return new PatchRefusal("invalid_patch", message, pointer);
 }
 
-// ----------------------------------------------------------------------------------------------------------- applying
-
 /** `text` as the operations leave it, one after the other. */
 export function applyJsonPatch(text: string, operations: readonly Operation[]): string {
   const patching = new Patching(text);
@@ -143,14 +140,15 @@ class Patching {
   }
 
   #move(from: Segments, path: Segments): void {
-    // Also of the whole value, which can't be taken away before it is put back.
+    // Also for the whole value, which can't be removed before it is put back.
     if (from.length === path.length && from.every((segment, level) => path[level] === segment)) {
       this.#find(from, "from");
       return;
     }
     const text = this.#read(from, "from");
     this.#take(from, "from");
-    // As text, for what is taken apart must not nest deeper than pointers reach: it is put together by recursion.
+    // As text: what is taken apart is joined by recursion, and must not nest deeper than pointers
+    // reach.
     this.#add(path, text);
   }
 
@@ -158,7 +156,7 @@ class Patching {
     const found = this.#find(path, member);
     const text = textOf(found);
     this.#work.spend(text.length);
-    // What was put together stays so: it would have to be put together anew for each reading.
+    // The joined text is kept: otherwise each read would join it again.
     found.content = text;
     return text;
   }
@@ -258,7 +256,7 @@ function sameElements(left: string, right: string, work: PatchWork): boolean {
   return one >= leftLast && other >= rightLast;
 }
 
-/** Exact: an integer beyond 2^53 is told from the doubles around it. */
+/** Exact: an integer beyond 2^53 differs from the doubles around it. */
 function sameNumber(left: string, right: string): boolean {
   const [one, other] = [Number(left), Number(right)];
   if (one !== other) return false;

@@ -1,4 +1,5 @@
-// Tells JSON objects and arrays from other values: `typeof` says "object" for arrays and null, too.
+// Distinguishes JSON objects and arrays from other values: `typeof` is "object" for arrays and
+// null, too.
 
 import type { Json, JsonObject } from "../config/types.ts";
 

@@ -1,5 +1,6 @@
-// Reads and changes the members of objects, and reads the elements of arrays, in canonical JSON text without parsing their values, so
-// that numbers and order stay as they are. Asked about anything else, they throw a TypeError: the caller's defect.
+// Reads and changes the members of objects, and reads the elements of arrays, in canonical JSON
+// text without parsing their values, so that numbers and order stay. Throws a TypeError for
+// anything else: a defect of the caller.
 
 import { endOfString, endOfValue, memberAt } from "./walk.ts";
 
@@ -14,7 +15,7 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** The kind of a canonical text, told by its first character. */
+/** The kind of a canonical text, from its first character. */
 export function kindOf(text: string): JsonKind {
   switch (text.charAt(0)) {
     case "{":
@@ -74,7 +75,7 @@ export function membersIn(text: string): number {
   return kind === "array" ? elementsOf(text).length : 0;
 }
 
-/** The text of the value reached from `text` through object keys only; undefined when there is none. */
+/** The text of the value that object keys lead to from `text`; undefined when there is none. */
 export function valueAt(text: string, path: readonly string[]): string | undefined {
   let start = 0;
   for (const name of path) {
@@ -85,7 +86,7 @@ export function valueAt(text: string, path: readonly string[]): string | undefin
   return start === 0 ? text : text.slice(start, endOfValue(text, start));
 }
 
-/** Puts each value text of `changes` in its member's place, new members at the end, in the order of `changes`. */
+/** Puts each value of `changes` in its member's place, and new members at the end. */
 export function mergeMembers(text: string, changes: ReadonlyMap<string, string>): string {
   const added = new Map(changes);
   let merged = "";

@@ -1,5 +1,6 @@
-// JSON Merge Patch (RFC 7396) on canonical JSON text: an object's members are merged in at every depth, null removes one, and anything
-// but an object replaces what is there. Refuses with PatchRefusal what takes too much work.
+// JSON Merge Patch (RFC 7396) on canonical JSON text: an object's members are merged at every
+// depth, null removes one, and anything but an object replaces the value. Refuses with PatchRefusal
+// what takes too much work.
 
 import { EditableObject, type EditableValue, openedContainer, textOf } from "./editable.ts";
 import { kindOf, membersOf } from "./members.ts";

@@ -1,13 +1,14 @@
-// Turns a double into the one number text that Redis JSON gives back for it; refuses nothing, the range is the caller's matter.
+// Turns a double into the number text that Redis JSON returns unchanged.
 //
-// Redis JSON (2.8) reads a fraction as integer digits times or divided by a power of ten, which misses the nearest double
-// for about one in ten numbers of 16 or 17 digits, and it reads its own text again on every RDB load and full resync. A
-// value that it would move is therefore moved here first, to the nearest one that stays: what a client is told is what it
-// reads back after any restart, and index entries keep matching their documents.
+// Redis JSON (2.8) reads a fraction as integer digits times or divided by a power of ten. For about
+// one in ten numbers of 16 or 17 digits that misses the nearest double, and it reads its own text
+// again on every RDB load and full resync. Such a value is moved here first, to the nearest one
+// that stays: what a client is answered is what it reads after any restart, and index entries match
+// their objects.
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The nearest doubles around `value`; `steps` units in the last place away, toward +Infinity when positive. */
+/** The doubles around `value`, `steps` units in the last place away; positive = upward. */
 export function stepped(value: number, steps: number): number {
   bits.setFloat64(0, value);
   const raw = bits.getBigInt64(0);
@@ -17,7 +18,7 @@ export function stepped(value: number, steps: number): number {
   return bits.getFloat64(0);
 }
 
-/** Shortest digits, with `.0` or an exponent so that it reads as a double: `100.0`, `0.00001`, `1e16`, `1.5e-7`. */
+/** Shortest digits with `.0` or an exponent: `100.0`, `0.00001`, `1e16`, `1.5e-7`. */
 export function shortestText(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
@@ -46,14 +47,15 @@ function scaled(significand: number, exponent: number): number {
   return exponent < 0 ? significand / power : significand * power;
 }
 
-/** Significant digits of at most 15 and a small power of ten are exact in one operation: nothing to check. */
+/** At most 15 significant digits and a small power of ten are exact in one operation. */
 function surelyStays(text: string, magnitude: number): boolean {
   return magnitude === 0 || (text.length <= 16 && magnitude >= 1e-5 && magnitude < 1e15);
 }
 
 /**
- * The text under which a finite double is stored and served. It denotes `value` itself, or, when Redis JSON could not keep
- * that, the nearest double that it keeps: one unit in the last place away between 1e-5 and 1e15, at most a few dozen beyond.
+ * The text under which a finite double is stored and served. It denotes `value` itself, or, when
+ * Redis JSON could not keep that, the nearest double that it keeps: one unit in the last place away
+ * between 1e-5 and 1e15, at most a few dozen beyond.
  */
 export function doubleText(value: number): string {
   const text = shortestText(value);

@@ -1,22 +1,24 @@
-// Turns JSON text that somebody else wrote into values, as JSON.parse does, but with the names that stand in it. JSON.parse of V8 13.6
-// (Node 24) guesses a name from an earlier object of the same shape, and compares the guess with the source text before its escapes are
-// read: after `{"c":1,"\\":1}`, the name newline in `{"c":1,"\n":2}` comes out as a backslash. Only names with an escape in this text can come
-// out wrong, and always as one that holds a backslash; so a text without such names goes to JSON.parse, and others are built from the text.
-// Single strings and numbers, and texts of ours whose names are all fixed, need none of this. Throws JSON.parse's SyntaxError.
+// Turns JSON text of others into values, as JSON.parse does, but with the right names. JSON.parse
+// of V8 13.6 (Node 24) guesses a name from an earlier object of the same shape, and compares the
+// guess with the source before its escapes are read: after `{"c":1,"\\":1}`, the name newline in
+// `{"c":1,"\n":2}` comes out as a backslash. Only names with an escape can be wrong, and then
+// always as one that contains a backslash. So a text without such names goes to JSON.parse, and
+// others are built from the text. Strings, numbers, and our own texts with fixed names need none of
+// this. Throws JSON.parse's SyntaxError.
 
 import { endOfString, endOfValue } from "./walk.ts";
 
-/** Told each number: where it is put, and how it is written. */
+/** Called for each number: where it is put, and how it is written. */
 export type NoteNumber = (container: unknown, key: string, value: number, source: string) => void;
 
 export function parseJson(text: string): unknown {
   return text.includes("\\") && hasEscapedName(text) ? built(text) : JSON.parse(text);
 }
 
-/** What JSON.parse calls, the source text of numbers included, which its declared type lacks. */
+/** JSON.parse's reviver with the source text of numbers, which its declared type does not have. */
 type Reviver = (this: unknown, key: string, member: unknown, context: { readonly source?: string }) => unknown;
 
-/** The same, with a look at every number. */
+/** The same, calling back for every number. */
 export function parseJsonNumbers(text: string, note: NoteNumber): unknown {
   if (hasEscapedName(text)) return built(text, note);
   const reviver: Reviver = function (key, member, { source = "" }) {
@@ -28,7 +30,7 @@ export function parseJsonNumbers(text: string, note: NoteNumber): unknown {
 
 const colon = /[ \t\r\n]*:/y;
 
-/** Looks only at strings with a backslash, which stands nowhere else. */
+/** Reads only strings with a backslash, which occurs nowhere else. */
 function hasEscapedName(text: string): boolean {
   for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", at)) {
     at = endOfString(text, at - 1);
@@ -52,7 +54,7 @@ function built(text: string, note?: NoteNumber): unknown {
   return builder.value;
 }
 
-/** Has a list of what is open instead of recursion, so that it takes any depth, as JSON.parse does. */
+/** A list of open containers instead of recursion takes any depth, as JSON.parse does. */
 class Builder {
   readonly #note: NoteNumber | undefined;
   readonly #root: unknown[] = [];

@@ -1,6 +1,7 @@
-// Parses a text that may be anything: undefined when it is not JSON. The parser's error is dropped, because its message quotes the
-// text, which may be secret. Names with escapes may come out as parse-json.ts says: the API server's answers have thousands of them in
-// managedFields, which are dropped, and reading each of those exactly would take several times as long.
+// Parses a text that may be anything: undefined when it is not JSON. The parser's error is dropped,
+// because its message quotes the text, which may be secret. Names with escapes may be wrong, as
+// parse-json.ts says: the API server's answers have thousands of them in managedFields, which are
+// dropped, and reading each exactly would take several times as long.
 
 export function parseOrUndefined(text: string): unknown {
   try {

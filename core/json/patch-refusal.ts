@@ -3,7 +3,7 @@
 export type PatchRefusalCode =
   /** It is no patch, whatever is stored. */
   | "invalid_patch"
-  /** It does not fit what is stored: a path leads nowhere, or a test fails. */
+  /** It does not match what is stored: a path leads nowhere, or a test fails. */
   | "patch_conflict"
   /** It has too many operations, or takes too much work. */
   | "patch_too_large";
@@ -22,12 +22,12 @@ export class PatchRefusal extends Error {
 }
 
 /**
- * Characters that may be read or written on the way, counted anew each time: some 50 ms at 3 ns each. A patch of one change in a
- * mebibyte takes one to three million.
+ * Characters that may be read or written, counted for each patch: some 50 ms at 3 ns each. A patch
+ * of one change in a mebibyte takes one to three million.
  */
 const maxWork = 16 * 1024 * 1024;
 
-/** What a member costs that is kept by its name, in characters: measured, some 200 ns. */
+/** The cost of remembering a member by its name, in characters: some 200 ns, measured. */
 export const memberCost = 64;
 /** What an element costs that is taken out of its array. */
 export const elementCost = 16;

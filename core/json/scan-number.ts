@@ -1,5 +1,6 @@
-// Finds the end of a number in JSON text and its canonical form: integers stay as they are, fractions and exponents become
-// the text of a double; refuses bad grammar, integers outside [-2^63, 2^64-1] and magnitudes that a double can't hold.
+// Finds the end of a number in JSON text and its canonical form: integers stay, fractions and
+// exponents become the text of a double. Refuses bad grammar, integers outside [-2^63, 2^64-1] and
+// magnitudes that a double can't hold.
 
 import { characterAt, JsonRefusal } from "./json-error.ts";
 import { doubleText } from "./number.ts";
@@ -22,7 +23,7 @@ function digitsEnd(source: string, start: number): number {
   return at;
 }
 
-/** The end of the sign and the whole part. */
+/** The end of the sign and the integer part. */
 export function wholeEnd(source: string, start: number): number {
   const first = source.charCodeAt(start) === minus ? start + 1 : start;
   const end = digitsEnd(source, first);
@@ -32,7 +33,7 @@ export function wholeEnd(source: string, start: number): number {
   return end;
 }
 
-/** The end of the number, given the end of its whole part; the same when it is an integer. */
+/** The end of the number, given the end of its integer part; the same when it is an integer. */
 export function numberEnd(source: string, whole: number): number {
   const afterFraction = source.charCodeAt(whole) === dot ? digitsEnd(source, whole + 1) : whole;
   const letter = source.charCodeAt(afterFraction) | 0x20;
@@ -41,7 +42,7 @@ export function numberEnd(source: string, whole: number): number {
   return digitsEnd(source, afterFraction + (sign === plus || sign === minus ? 2 : 1));
 }
 
-/** Undefined when the integer stays as it is. `-0` becomes `-0.0`: only a double has a negative zero. */
+/** Undefined when the integer stays. `-0` becomes `-0.0`: only a double has a negative zero. */
 export function integerRewrite(source: string, start: number, end: number): string | undefined {
   if (source.charCodeAt(start) === minus) {
     if (end - start === 2 && source.charCodeAt(start + 1) === zero) return "-0.0";
@@ -69,7 +70,7 @@ export function doubleRewrite(source: string, start: number, whole: number): str
   return source.startsWith(text, start) && text.length === end - start ? undefined : text;
 }
 
-/** A short `12.5` is its double's shortest text already; whatever this can't tell cheaply gets the full conversion. */
+/** A short `12.5` is its double's shortest text; anything else gets the full conversion. */
 function isPlainFraction(source: string, start: number, whole: number, end: number): boolean {
   if (end - start > 16 || source.charCodeAt(whole) !== dot) return false;
   const fraction = end - whole - 1;

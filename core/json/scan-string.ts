@@ -1,5 +1,5 @@
-// Finds the end of a string in JSON text and its canonical form, escaped exactly as JSON.stringify does; refuses control
-// characters, unknown escapes and lone surrogates, written out or escaped.
+// Finds the end of a string in JSON text and its canonical form, escaped exactly as JSON.stringify
+// does. Refuses control characters, unknown escapes and lone surrogates, literal or escaped.
 
 import { characterAt, JsonRefusal } from "./json-error.ts";
 
@@ -7,9 +7,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * The position of the next character that makes a string more than the plain text between two quotes: a backslash, a
- * control character or half of a surrogate pair; the text's length when there is none. Searching ahead once for many
- * strings is twice as fast as looking at each character.
+ * The position of the next character that makes a string more than plain text between two quotes: a
+ * backslash, a control character or half of a surrogate pair; the text's length when there is none.
+ * Searching once for many strings is twice as fast as reading each character.
  */
 export function nextSpecial(source: string, from: number): number {
   special.lastIndex = from;

@@ -1,12 +1,12 @@
-// Keeps some members of an object's canonical text, at any depth, without parsing their values: numbers and order stay as they are.
+// Keeps some members of an object's canonical text, at any depth, without parsing their values.
 
 import { nameIn } from "./members.ts";
 import { endOfString, endOfValue } from "./walk.ts";
 
-/** Which members of an object to keep: whole, or what is selected below them. */
+/** Which members of an object to keep: entirely, or what is selected below them. */
 export interface Selection extends ReadonlyMap<string, Selection | "whole"> {}
 
-/** The selection of these paths; one that leads below a member that is kept whole adds nothing. */
+/** The selection of these paths. A path below a member that is kept entirely adds nothing. */
 export function selectionOf(paths: readonly (readonly string[])[]): Selection {
   const root: Selecting = new Map();
   for (const path of paths) select(root, path);
@@ -28,14 +28,14 @@ function select(root: Selecting, path: readonly string[]): void {
   if (last !== undefined) parent.set(last, "whole");
 }
 
-/** What is selected of an object's text; a member that is no object has nothing below it and is left out. */
+/** What is selected of an object's text. A member that is no object is left out. */
 export function selected(text: string, selection: Selection): string {
   const kept: string[] = [];
   keepSelected(text, 0, selection, kept);
   return kept.join("");
 }
 
-/** Adds to `kept` what is selected of the object at `start`, and returns the position behind it: every character is passed once. */
+/** Adds to `kept` what is selected of the object at `start`; returns the position after it. */
 function keepSelected(text: string, start: number, selection: Selection, kept: string[]): number {
   kept.push("{");
   let separator = "";

@@ -1,5 +1,5 @@
-// Reads, inserts, replaces and removes one value inside a canonical document text, by the root-key rules of the HTTP
-// contract; answers with the new document, or with the reason why the path or the value can't be used.
+// Reads, inserts, replaces and removes one value inside a canonical document text, by the rules of
+// root keys. Returns the new document, or why the path or the value can't be used.
 
 import { depthOf, elementAt, endOfValue, memberAt } from "./walk.ts";
 
@@ -8,7 +8,7 @@ export type Path = readonly string[];
 
 export type ReadOutcome = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
 
-/** The refusals of a document store that the document's text alone decides (DocumentRefusal in the store's port). */
+/** The refusals of a document store that depend on the text alone (DocumentRefusal). */
 export type SpliceRefusal =
   | { readonly outcome: "parent_not_found" | "not_a_container" | "invalid_index" }
   | { readonly outcome: "key_exists" | "not_found" | "create_refused" | "too_deep" }
@@ -105,8 +105,8 @@ export function readAt(text: string, path: Path): ReadOutcome {
 }
 
 /**
- * Adds a new key to an object, or inserts into an array at an index up to its length (`-` = the end). `path` is not empty.
- * `too_deep` comes first: it depends on the path and the value alone.
+ * Adds a new key to an object, or inserts into an array at an index up to its length (`-` = the
+ * end). `path` is not empty. `too_deep` comes first: it depends on the path and the value alone.
  */
 export function insertAt(text: string, path: Path, value: string, maxDepth: number): InsertOutcome {
   if (isTooDeep(path, value, maxDepth)) return { outcome: "too_deep" };
@@ -134,7 +134,7 @@ function insertElement(text: string, parent: Parent, value: string): InsertOutco
   return { outcome: "created", document: appended(text, parent, value) };
 }
 
-/** Replaces a value, or adds a missing last key of an object. An empty path replaces the whole document. */
+/** Replaces a value, or adds a missing last key. An empty path replaces the document. */
 export function putAt(text: string, path: Path, value: string, options: PutOptions): PutOutcome {
   if (isTooDeep(path, value, options.maxDepth)) return { outcome: "too_deep" };
   if (path.length === 0) return { outcome: "replaced", document: value };
@@ -160,8 +160,8 @@ function putElement(text: string, parent: Parent, value: string): PutOutcome {
 }
 
 /**
- * Removes a key, or an array element. Whatever is missing is `not_found`, below a scalar too; a last segment that can't be
- * an index of the array is `invalid_index`. `path` is not empty.
+ * Removes a key, or an array element. Whatever is missing is `not_found`, below a scalar too; a
+ * last segment that can't be an index of the array is `invalid_index`. `path` is not empty.
  */
 export function removeAt(text: string, path: Path): RemoveOutcome {
   const parent = parentOf(text, path);

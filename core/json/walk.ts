@@ -1,5 +1,5 @@
-// Steps over canonical JSON text: from the start of a string or value to its end, from element to element, to the depth of a
-// value. Trusts its input, which canonicalJson or Redis JSON wrote, and refuses nothing.
+// Steps over canonical JSON text: from the start of a string or value to its end, from element to
+// element. Trusts its input, which canonicalJson or Redis JSON wrote.
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -11,8 +11,8 @@ const closeObject = 0x7d;
 
 /** The position behind the closing quote of the string that opens at `start`. */
 export function endOfString(text: string, start: number): number {
-  // A search even in a short string: with a loop over its characters, the members of 700 characters took from 0.7 to 2.7 µs, by what the
-  // engine had compiled the loop for; so they take 0.5.
+  // A search even in a short string. With a loop over its characters, the members of 700 characters
+  // took 0.7 to 2.7 µs, depending on how the engine had compiled the loop; this takes 0.5.
   let at = start + 1;
   for (;;) {
     const end = text.indexOf('"', at);
@@ -88,8 +88,8 @@ export function depthOf(text: string): number {
 }
 
 /**
- * Where the element at `index` of the array at `start` begins, or the array's length when it is shorter. What lies behind
- * the element is not looked at: a walk down a path passes every character once.
+ * Where the element at `index` of the array at `start` begins, or the array's length when it is
+ * shorter. What follows the element is not read: a walk down a path passes every character once.
  */
 export function elementAt(text: string, start: number, index: number): ElementPosition {
   let at = start + 1;
@@ -110,7 +110,9 @@ export interface MemberPosition {
   readonly valueStart: number;
 }
 
-/** The member of the object at `start` whose name is `nameText` in canonical text, quotes included. */
+/**
+ * The member of the object at `start` whose name is `nameText` in canonical text, quotes included.
+ */
 export function memberAt(text: string, start: number, nameText: string): MemberPosition | undefined {
   let nameStart = start + 1;
   if (text.charCodeAt(nameStart) === closeObject) return undefined;

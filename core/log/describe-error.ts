@@ -1,4 +1,4 @@
-/** An error as log lines show it: its name and message. For errors whose messages hold no secret. */
+/** An error in log lines: its name and message. For errors whose messages contain no secret. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
 }

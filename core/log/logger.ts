@@ -1,5 +1,6 @@
-// Writes JSON log lines, gathered for a moment so that a busy program makes few system calls. Messages start with a capital
-// letter and name the object's kind; facts are fields. Callers keep secrets out: there is nothing here that could know them.
+// Writes JSON log lines, gathered for a moment so that a busy program makes few system calls.
+// Messages start with a capital letter and name the object's kind; facts are fields. Callers keep
+// secrets out.
 
 import type { Clock } from "../clock.ts";
 
@@ -15,7 +16,7 @@ export interface Logger {
   error(message: string, fields?: Fields): void;
   /** Whether lines of this level are written at all. */
   writes(level: LogLevel): boolean;
-  /** Queues one finished JSON line, without its newline; for callers that put it together themselves. */
+  /** Queues one finished JSON line, without its newline. */
   line(text: string): void;
   /** Hands everything queued to the destination. */
   flush(): void;
@@ -24,7 +25,7 @@ export interface Logger {
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly clock: Clock;
-  /** Takes whole lines, newlines included. */
+  /** Takes complete lines, with newlines. */
   readonly write: (text: string) => void;
 }
 

@@ -1,4 +1,5 @@
-// What to write in place of a mistake, as far as the schema tells: for people, behind what the API server says of it.
+// What to write in place of a mistake, as far as the schema says: for people, after the API
+// server's message.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
@@ -88,7 +89,8 @@ function inObject({ properties = {}, required }: SchemaNode, value: Json, text: 
   if (first === undefined) return undefined;
   if (others.length > 0) return fields.every(({ node }) => hasType(node, value)) ? blank(names) : undefined;
   const { name, node } = first;
-  // Beside a list are other fields, one of which is meant: a text in place of an issuer is none of its audiences.
+  // A list may be next to the field that is meant: a text in place of an issuer is none of its
+  // audiences.
   if (node.type === "array") return undefined;
   const inner = hasType(node, value) ? text : wrapped(node, value, text);
   return inner === undefined ? undefined : `{ ${name}: ${inner} }`;
@@ -109,7 +111,7 @@ function shown(value: Json): string {
   return isPlain ? value : JSON.stringify(value);
 }
 
-/** Of a text that breaks a rule: one beside it that keeps all of them. */
+/** For a text that breaks a rule: a similar one that breaks none. */
 export function ruleAdvice(value: string, isValid: (text: string) => boolean): string {
   const urls = isValid("word") ? [] : urlsBeside(value.trim());
   const found = [...textsBeside(value.trim()), ...urls].find((text) => text !== value && isValid(text));

@@ -1,5 +1,5 @@
-// What can be wrong with one field of a manifest, in the words of the Kubernetes API server, so that dev mode and a
-// cluster say the same of the same mistake.
+// What can be wrong with one field of a manifest, in the words of the Kubernetes API server, so
+// that dev mode and a cluster say the same.
 
 import type { Json } from "../config/types.ts";
 import { pointerOf } from "../json/json-pointer.ts";
@@ -19,9 +19,11 @@ export interface FieldError {
   readonly path: ManifestPath;
   /** Without the field's name in front. */
   readonly detail: string;
-  /** What to write instead, in words of ours that follow the detail; empty where that is not known. */
+  /** What to write instead, after the detail; empty where that is not known. */
   readonly advice?: string;
-  /** True when CEL rules can't be trusted to make sense of the object any more; the API server skips them then. */
+  /**
+   * True when CEL rules can't be applied to the object any more; the API server skips them then.
+   */
   readonly blocking: boolean;
   /** True when `detail` names the field itself. */
   readonly whole?: boolean;

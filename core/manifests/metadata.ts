@@ -1,4 +1,5 @@
-// Checks `metadata` as the API server does, and gives an object without a namespace the namespace `default`.
+// Checks `metadata` as the API server does, and gives an object without a namespace the namespace
+// `default`.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
@@ -99,7 +100,7 @@ function labelErrors(labels: Json | undefined, path: ManifestPath): readonly Fie
 function annotationErrors(annotations: Json | undefined, path: ManifestPath): readonly FieldError[] {
   if (!isObject(annotations)) return [];
   const bytes = annotationBytes(annotations);
-  // The API server tells upper from lower case in names of labels only.
+  // The API server's check is case-sensitive for names of labels only.
   const errors = nameErrors(Object.keys(annotations), path, (name) => name.toLowerCase());
   return bytes > maxAnnotationBytes ? [...errors, tooLong(path, maxAnnotationBytes)] : errors;
 }
@@ -141,8 +142,8 @@ export function secretNameErrors(name: string): readonly FieldError[] {
 }
 
 /**
- * `metadata` that has passed the checks above, with its namespace. What says that an object is being deleted is dropped, as the API server
- * drops it: a manifest may be what `kubectl get` printed.
+ * `metadata` that passed the checks, with its namespace. Fields of a deletion are dropped, as the
+ * API server drops them: a manifest may be what `kubectl get` printed.
  */
 export function completeMetadata(manifest: JsonObject): ObjectMeta {
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = manifest;

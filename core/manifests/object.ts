@@ -1,5 +1,5 @@
-// The parts that every Kubernetes object has, and the kinds that this product declares. The rest of each kind is generated
-// from its CRD.
+// What every Kubernetes object has, and the kinds that this product declares. The rest of each kind
+// is generated from its CRD.
 import type { Json } from "../config/types.ts";
 
 export const group = "jsonplane.io";
@@ -9,7 +9,9 @@ export const apiVersion = `${group}/${version}`;
 export const kinds = ["Project", "ApiResource", "ProjectUser", "ApiKey", "RootKey"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** `metadata`, as far as it matters here. What the API server fills in is absent in a manifest from a file. */
+/**
+ * The used members of `metadata`. What the API server fills in is absent in a manifest from a file.
+ */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace: string;
@@ -28,7 +30,7 @@ export interface ObjectMeta {
 /** A Kubernetes object of any kind, before anything about it is known to be right. */
 export type UncheckedObject = { readonly [name: string]: Json };
 
-/** A Secret as it matters here: its entries decoded, `stringData` winning over `data` as in Kubernetes. */
+/** A Secret: its entries decoded, `stringData` winning over `data` as in Kubernetes. */
 export interface Secret {
   readonly kind: "Secret";
   readonly metadata: ObjectMeta;

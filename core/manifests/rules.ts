@@ -1,5 +1,5 @@
-// Evaluates the CEL rules of a CRD's schema on a manifest, at every level, and those that compare with the former version
-// where there is one. A rule that is false refuses with its message.
+// Evaluates the CEL rules of a CRD's schema on a manifest, at every level; transition rules where
+// there is a former version. A rule that is false refuses with its message.
 
 import { parse } from "@marcbachmann/cel-js";
 import type { Json } from "../config/types.ts";
@@ -10,7 +10,7 @@ import { duplicate, type FieldError, forbidden, invalid, required } from "./fiel
 import type { Rule, SchemaNode } from "./schema-node.ts";
 import { nodeOf } from "./schema-node.ts";
 
-/** A value beside the one that the last accepted version had in the same place; `old` undefined = it had none. */
+/** A value, and the last accepted version's in the same place; `old` undefined = none. */
 interface Change {
   readonly value: Json;
   readonly old: Json | undefined;
@@ -62,8 +62,8 @@ function holds(rule: string, values: Record<string, unknown>): boolean {
 }
 
 /**
- * Times as Dates, and objects as Maps: the evaluator tells an object's type by its `constructor`, which data may name a
- * field.
+ * Times as Dates, and objects as Maps: the evaluator reads an object's type from its `constructor`,
+ * which could be a field of the data.
  */
 function celValue(schema: SchemaNode, value: Json): unknown {
   if (isArray(value)) return value.map((item) => celValue(schema.items ?? {}, item));

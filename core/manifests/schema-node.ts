@@ -56,7 +56,7 @@ export function hasType(schema: SchemaNode, value: Json): boolean {
   return expected.length === 0 || expected.some(fits);
 }
 
-/** `properties` has prototype members such as `constructor`, which are no properties of the schema. */
+/** `properties` inherits members such as `constructor`, which are no properties of the schema. */
 function ownProperty(properties: SchemaNode["properties"], name: string): SchemaNode | undefined {
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }

@@ -1,5 +1,5 @@
-// Turns a Secret, from a file or from the API server, into its decoded entries; refuses entries that are not text and `data`
-// that is not base64. What an entry holds is never repeated in a message.
+// Turns a Secret, from a file or from the API server, into its decoded entries; refuses entries
+// that are not text and `data` that is not base64. Messages never quote an entry.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";

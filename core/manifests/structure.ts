@@ -1,5 +1,6 @@
-// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats, and sets. Each
-// mistake becomes one error in the API server's words.
+// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds,
+// required fields, formats, and sets. Each mistake becomes one error in the API server's words.
+// Finds fields that the schema does not have.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
@@ -42,7 +43,7 @@ function typeError(schema: SchemaNode, value: Json, path: ManifestPath): FieldEr
   return { ...error, advice: typeAdvice(schema, value, path) || textAdvice(schema, value, path) };
 }
 
-/** Of a number in place of a text: what is wrong with it as a text, too. Empty where quotes are enough. */
+/** For a number in place of a text: what else is wrong with it. "" where quotes are enough. */
 function textAdvice(schema: SchemaNode, value: Json, path: ManifestPath): string {
   if (schema.type !== "string" || typeof value !== "number") return "";
   const text = String(value);
@@ -94,7 +95,7 @@ function arrayErrors(schema: SchemaNode, items: readonly Json[], path: ManifestP
   return errors;
 }
 
-/** The members by which items of a list are told apart. */
+/** The members that identify items of a list. */
 function keysIn(item: Json, keys: readonly string[]): Json {
   const members = isObject(item) ? item : {};
   return Object.fromEntries(keys.toSorted().flatMap((key) => (key in members ? [[key, members[key] ?? null]] : [])));

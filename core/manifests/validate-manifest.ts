@@ -1,5 +1,5 @@
-// Turns a manifest of one of the five kinds into the object that a cluster would store, defaults filled in, or into the
-// list of what is wrong with it, in the words of the API server.
+// Turns a manifest of one of the five kinds into the object that a cluster would store, defaults
+// filled in, or into the list of what is wrong with it, in the words of the API server.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
@@ -32,8 +32,9 @@ const schemas: { readonly [kind in Kind]: SchemaNode } = {
 };
 
 /**
- * `previous` is the last accepted version of the same object, as an earlier call returned it: fields that can't be changed
- * are compared with it. Neither argument is changed. `status` is dropped, as the API server drops it.
+ * `previous` is the last accepted version of the same object, as an earlier call returned it:
+ * immutable fields are compared with it. Neither argument is changed. `status` is dropped, as the
+ * API server drops it.
  */
 export function validateManifest(object: UncheckedObject, previous?: Manifest): ManifestResult {
   const { kind } = object;
@@ -69,7 +70,10 @@ function refuse(errors: readonly FieldError[]): ManifestResult {
   return { ok: false, problems: errors.map(problemOf) };
 }
 
-/** `value` with the defaults of a CRD's schema, as the API server fills them in: a null where none is allowed counts as absent. */
+/**
+ * `value` with the defaults of a CRD's schema, as the API server fills them in: a null that is not
+ * allowed counts as absent.
+ */
 function withDefaults(schema: SchemaNode, value: Json): Json {
   if (isArray(value)) return value.map((item) => withDefaults(schema.items ?? {}, withoutNull(schema.items, item)));
   if (value === null || typeof value !== "object") return value;

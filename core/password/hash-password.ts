@@ -1,29 +1,31 @@
-// Turns a password, as it comes out of a Secret, into the argon2id string that logins are compared with, and tells whether such a
-// string is of a password. It refuses what no login could send: an empty password, or one so long that hashing it would be
-// somebody's way to burn our time.
+// Turns a password from a Secret into the argon2id string that logins are compared with, and checks
+// whether such a string is of a password. Refuses what no login could send: an empty password, or
+// one so long that hashing it would waste time.
 
 import { hash as argon2Hash, argon2id, verify as argon2Verify } from "argon2";
 
-/** What one hash costs. Stored strings name their own cost; these are for new ones and for unknown users. */
+/** The cost of one hash. Stored strings name their own; this is for new ones and unknown users. */
 export interface PasswordCost {
   readonly memoryKiB: number;
   readonly passes: number;
   readonly parallelism: number;
 }
 
-/** OWASP's minimum for argon2id: some 40 ms of one core, and memory that a login flood can't turn into an outage. */
+/** OWASP's minimum for argon2id: some 40 ms of one core, bounded memory in a flood of logins. */
 export const passwordCost: PasswordCost = Object.freeze({ memoryKiB: 19_456, passes: 2, parallelism: 1 });
 
 /**
- * For passwords that the operator makes: nobody guesses 160 random bits, whatever a guess costs. So ten thousand new users don't need
- * minutes of CPU, and each of their logins less than a millisecond.
+ * For passwords that the operator makes: nobody guesses 160 random bits, whatever a guess costs.
+ * Ten thousand new users would otherwise take minutes of CPU.
  */
 export const generatedPasswordCost: PasswordCost = Object.freeze({ memoryKiB: 64, passes: 1, parallelism: 1 });
 
 /** Salt and tag as long as they are made here; the parameters stand in any order. */
 const argon2idString = /^\$argon2id\$v=19\$([mtp]=\d+),([mtp]=\d+),([mtp]=\d+)\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/;
 
-/** What comparing a password with this string costs; undefined = it is no argon2id string as they are made here. */
+/**
+ * The cost of comparing a password with this string; undefined = not an argon2id string of ours.
+ */
 export function costOf(hash: string): PasswordCost | undefined {
   const given = (argon2idString.exec(hash) ?? []).slice(1).map((parameter) => parameter.split("="));
   const { m, t, p } = Object.fromEntries(given);
@@ -45,7 +47,7 @@ export class PasswordRefused extends Error {
  */
 export function normalisePassword(password: string): string {
   const meant = password.endsWith("\n") ? password.slice(0, -1) : password;
-  // It is refused anyway, and NFC takes time that grows with the square of the number of marks.
+  // It is refused anyway, and NFC takes quadratic time in the number of combining characters.
   if (Buffer.byteLength(meant) > maxPasswordBytes) return meant;
   return meant.replaceAll(/\p{Zs}/gu, " ").normalize("NFC");
 }

@@ -1,5 +1,6 @@
-// Commands that know whether they were written to a connection, and a batcher that joins commands of one turn of the event loop into
-// one write. ioredis asks a command for its bytes exactly when it writes them: all of this hangs there.
+// Commands that know whether they were written to a connection, and a batcher that joins commands
+// of one turn of the event loop into one write. ioredis asks a command for its bytes exactly when
+// it writes them: all of this relies on that.
 
 import { Command } from "ioredis";
 import type { Script } from "./script.ts";
@@ -12,12 +13,13 @@ interface Corkable {
 }
 
 /**
- * Commands that are held back for one connection. Redis starts on them while this process handles the turn's other requests; if all were
- * sent at the end of the turn, each of the two would wait for the other.
+ * Commands that wait for the end of the turn, or for 16 of them. Redis starts on them while this
+ * process handles the turn's other requests; if all were sent at the end of the turn, each of the
+ * two would wait for the other.
  */
 const maxHeld = 16;
 
-/** What one client's connections share: which of them are held back for this turn, and which scripts each one knows. */
+/** Shared by one client's connections: which are corked, and which scripts each one knows. */
 export class CommandBatcher {
   /** How many commands each connection holds back. */
   readonly #held = new Map<Corkable, number>();
@@ -25,7 +27,7 @@ export class CommandBatcher {
   #lastCalls: (() => void)[] = [];
   #endsLater = false;
 
-  /** Call before a command is written to `socket`: corks it until this turn's callbacks have run, or 16 commands are held back. */
+  /** Call before a write to `socket`: corks it until the turn ends, or 16 commands wait. */
   hold(socket: object): void {
     if (!isCorkable(socket)) return;
     const held = this.#held.get(socket) ?? 0;
@@ -39,13 +41,13 @@ export class CommandBatcher {
     this.#endTurnLater();
   }
 
-  /** Calls this once this turn's callbacks have run: what it writes leaves together with what is held back. It must not throw. */
+  /** Calls this after this turn's callbacks, and sends its writes with theirs. Must not throw. */
   atEndOfTurn(call: () => void): void {
     this.#lastCalls.push(call);
     this.#endTurnLater();
   }
 
-  /** Sends what is held back until now. */
+  /** Sends what waits now. */
   sendNow(): void {
     for (const socket of this.#held.keys()) socket.uncork();
     this.#held.clear();
@@ -69,7 +71,7 @@ export class CommandBatcher {
     }
   }
 
-  /** True when the script was sent whole over this connection before; notes that it is being sent now. */
+  /** True when the script was sent over this connection before; remembers that it is sent now. */
   knows(socket: object, script: Script): boolean {
     const known = this.#known.get(socket) ?? new Set<string>();
     this.#known.set(socket, known);
@@ -108,8 +110,8 @@ export class TrackedCommand extends Command {
 
   override toWritable(socket: object): string | Buffer {
     this.#batcher.hold(socket);
-    // Given up while it waited for a connection: its caller was told that nothing happened, and ioredis has to write
-    // something that is answered once.
+    // Given up while it waited for a connection: its caller was answered that nothing happened, and
+    // ioredis has to write something that is answered once.
     if (this.isSettled) {
       this.name = "ping";
       this.args = [];
@@ -126,7 +128,7 @@ export interface ScriptCall {
   readonly args: readonly Argument[];
 }
 
-/** Sends a script whole the first time over each connection, and by its hash from then on. */
+/** Sends a script's text the first time over each connection, and its hash from then on. */
 export class ScriptCommand extends TrackedCommand {
   readonly #script: Script;
   readonly #batcher: CommandBatcher;

@@ -1,5 +1,6 @@
-// Turns a store URL into an ioredis client that sends nothing twice and keeps nothing for later: no resending, no queue while
-// it is away, a time limit per command. Refuses with StoreUnavailable when the first connection fails.
+// Turns a store URL into an ioredis client that never sends a command twice and queues nothing
+// while it is away, with a time limit per command. Refuses with StoreUnavailable when the first
+// connection fails.
 
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { backoffMs } from "../backoff.ts";
@@ -109,16 +110,17 @@ function clientOf(options: ConnectOptions): IoredisClient {
   }
 }
 
-/** What the client that is used and the one that looks for a primary have each of their own. */
+/** Options that differ between the client and the probe that searches for a primary. */
 interface OwnOptions {
   readonly retry: (attempt: number) => number | null;
   readonly reconnectOnError: (error: Error) => false;
 }
 
 /**
- * A client that leaves a server which answers READONLY once its address leads to a primary: after a failover behind one address the old
- * primary keeps its connections. Disconnecting on every READONLY would also interrupt reads while there is no primary; so it reconnects only
- * once a probe finds one.
+ * A client that leaves a server which answers READONLY once its address leads to a primary: after a
+ * failover behind one address the old primary keeps its connections. Disconnecting on every
+ * READONLY would also interrupt reads while there is no primary; so it reconnects only once a probe
+ * finds one.
  */
 function lookingForPrimary(make: (own: OwnOptions) => Redis): Redis {
   const findPrimary = createPrimaryFinder({
@@ -145,10 +147,12 @@ function clusterOf(nodes: readonly ServerAddress[], options: ConnectOptions): Cl
       redisOptions: { ...commonOptions(options), reconnectOnError: (error) => replyCode(error) === "READONLY" },
       lazyConnect: true,
       clusterRetryStrategy: delay,
-      // A command for a node that is being connected waits for it, at most the time limit; redis-client.ts refuses commands while
-      // the cluster as a whole is away, which ioredis would keep without a limit.
+      // A command for a node that is being connected waits for it, at most the time limit.
+      // redis-client.ts refuses commands while the cluster is away, which ioredis would queue
+      // without a limit.
       enableOfflineQueue: true,
-      // A command may be sent again only after a node refused it (MOVED, ASK, TRYAGAIN), never because a connection ended.
+      // A command is sent again only after a node refused it (MOVED, ASK, TRYAGAIN), never because
+      // a connection ended.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       retryDelayOnTryAgain: 50,
@@ -170,11 +174,13 @@ function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout,
-    // A server that went silent without closing the connection is left, so that later commands fail before they are sent.
+    // A server that went silent without closing the connection is left, so that later commands fail
+    // before they are sent.
     socketTimeout: commandTimeout + 500,
     connectTimeout,
     maxLoadingRetryTime: retries.maxMs,
-    // RedisJSON shapes some replies differently under RESP3, and Lua sees RESP2: one shape everywhere.
+    // RedisJSON shapes some replies differently under RESP3, and Lua sees RESP2: one shape
+    // everywhere.
     protocol: 2 as const,
   } satisfies RedisOptions;
 }
@@ -198,10 +204,10 @@ export interface FindPrimaryParts {
   readonly monotonic: () => number;
 }
 
-/** Milliseconds between two looks: one per refused write would be a flood of connections. */
+/** Milliseconds between two probes: one per refused write would be a flood of connections. */
 const restMs = 250;
 
-/** What it returns looks once, unless it looks already or did a moment ago. */
+/** What it returns starts a probe, unless one is running or ended a moment ago. */
 export function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
   let isLooking = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -214,7 +220,7 @@ export function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryPar
       await client.connect();
       if (await isPrimary(client)) onFound();
     } catch {
-      // Nobody answers there: the next refused write looks again.
+      // Nobody answers there: the next refused write probes again.
     } finally {
       client.disconnect();
     }

@@ -1,31 +1,34 @@
-// Keeps commands from each new connection to a server until somebody has looked at what that server holds: it may be another one than
-// the server that was left, or the same one without its data.
+// Holds commands of each new connection back until its server was checked: it may be another server
+// than before, or the same one without its data.
 
 import { Cluster } from "ioredis";
 import { pause, systemTimers } from "../timers.ts";
 import { type IoredisClient, isReady } from "./connect.ts";
 import { createRedisClient, type RedisClient } from "./redis-client.ts";
 
-/** Asks by `read` over the connection in question; a rejection means that it could not be looked at. */
+/**
+ * Reads by `read` over the connection in question; a rejection means that it could not be checked.
+ */
 export type LookAtServer = (read: RedisClient["read"]) => Promise<void>;
 
-/** Milliseconds after a look that failed. */
+/** Milliseconds after a check that failed. */
 const lookAgainMs = 100;
 
 /**
- * A client of Redis that sends nothing over a connection before `look` has resolved for it; until then Redis is away. Rejects when the
- * first look does. A Cluster's connections come and go with its nodes, and only one of them could be asked: it isn't looked at.
+ * A client of Redis that sends nothing over a connection before `look` has resolved for it; until
+ * then Redis counts as away. Rejects when the first check does. A Cluster is not checked: its
+ * connections come and go with its nodes, and only one of them could be asked.
  */
 export async function createGuardedRedisClient(client: IoredisClient, look: LookAtServer): Promise<RedisClient> {
   if (client instanceof Cluster) return createRedisClient(client);
   const { read } = createRedisClient(client);
-  /** The socket of the connection that was looked at last. */
+  /** The socket of the connection that was checked last. */
   let lookedAt: unknown;
 
   const lookOver = async (): Promise<void> => {
     const { stream } = client;
     await look(read);
-    // What another connection answered says nothing of this one, which is looked at by itself.
+    // The answer of another connection says nothing about this one, which is checked by itself.
     if (client.stream === stream) lookedAt = stream;
   };
 

@@ -1,10 +1,11 @@
-// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, WritesRefused, StoreFull or
-// PrimaryInDoubt when reads go on, OutcomeUnknown when a write was sent and not answered, RedisFault for answers that mean a defect.
+// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have
+// happened, WritesRefused, StoreFull or PrimaryInDoubt when only reads work, OutcomeUnknown when a
+// write was sent and not answered, RedisFault for answers that mean a defect.
 
 import { ReplyError } from "ioredis";
 import { OutcomeUnknown, PrimaryInDoubt, StoreFull, StoreUnavailable, WritesRefused } from "../errors/store-errors.ts";
 
-/** An answer that no correct program gets from a healthy server; `code` is the first word of Redis' error. */
+/** An answer that a correct program never gets; `code` is the first word of Redis' error. */
 export class RedisFault extends Error {
   override readonly name = "RedisFault";
   readonly code: string;
@@ -16,9 +17,10 @@ export class RedisFault extends Error {
 }
 
 /**
- * Refused before anything was done, and worth another try later. A script is refused as a whole: each one writes first
- * with a command that Redis refuses in all of these states, and once a script has written, Redis lets it finish. One that frees
- * memory or revokes something runs also when memory is used up (`runsWithoutMemory`).
+ * Refused before anything was done, and worth another try later. A script is refused entirely: its
+ * first write is a command that Redis refuses in all of these states, and once a script has
+ * written, Redis lets it finish. One that frees memory or revokes something also runs when memory
+ * is used up (`runsWithoutMemory`).
  */
 const refusals: ReadonlySet<string> = new Set([
   "ASK",
@@ -38,9 +40,9 @@ const refusals: ReadonlySet<string> = new Set([
   "WRONGPASS",
 ]);
 
-/** Those of a server that goes on answering reads. */
+/** Those of a server that still answers reads. */
 const writeRefusals: ReadonlySet<string> = new Set(["MISCONF", "NOREPLICAS", "OOM", "READONLY"]);
-/** Those of a replica, and of a primary that is cut off from its replicas: one of these may have been promoted. */
+/** Those of a replica, and of a primary cut off from its replicas, which may be promoted. */
 const doubtfulRefusals: ReadonlySet<string> = new Set(["NOREPLICAS", "READONLY"]);
 
 /** The code of an error that Redis answered with; undefined when it isn't one. */
@@ -56,21 +58,23 @@ export function isErrorReply(failure: unknown): boolean {
   );
 }
 
-/** Redis answers, and its user lacks the right to what was asked: only a person can change that. */
+/** Redis answers, and its user does not have the right: only a person can change that. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof StoreUnavailable && replyCode(error.cause) === "NOPERM";
 }
 
 /**
- * The code of the refusal that ioredis gave up at after it had followed as many redirections as it may. It goes on only from
- * refusals, so none of the attempts had an effect.
+ * The code of the refusal at which ioredis gave up after its maximum of redirections. It follows
+ * only refusals, so none of the attempts had an effect.
  */
 function lastRefusal(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Too many Cluster redirections\. Last error: ReplyError: ([A-Z]+)(?= |$)/.exec(error.message)?.[1];
 }
 
-/** A script met a key on another node, while a Cluster moves the slot: a reading one may be tried again. */
+/**
+ * A script met a key on another node, while a Cluster moves the slot: a read may be tried again.
+ */
 function isElsewhere(error: unknown): boolean {
   return error instanceof Error && error.message.includes("attempted to access a non local key");
 }

@@ -1,5 +1,6 @@
-// Which primary holds a key, how much memory each uses, when its certificate ends, and its replication id. Redis draws a new one when a
-// server starts, from whatever files, and when a Redis replica is promoted: an unknown id means that acknowledged writes may be missing.
+// Which primary has a key, how much memory each uses, when its certificate ends, and its
+// replication id. Redis draws a new one when a server starts, from whatever files, and when a
+// replica is promoted: an unknown id means that acknowledged writes may be missing.
 
 import { type DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { Cluster, type Redis } from "ioredis";
@@ -19,8 +20,8 @@ export interface Primary {
   /** Undefined when it doesn't say. Never rejects. */
   memory(): Promise<MemoryUse | undefined>;
   /**
-   * When the certificate that it showed ends, or one that signed it, whichever is first, in Unix milliseconds. It may have got another one
-   * since the connection was made. Undefined without TLS, and while it is away.
+   * When its certificate, or one that signed it, expires first, in Unix milliseconds, as of the
+   * time of the connection. Undefined without TLS, and while it is away.
    */
   certificateEnds(): number | undefined;
 }

@@ -1,5 +1,6 @@
-// Sends commands and scripts to Redis, each at most once, and turns every failure into an error of the port. The one thing
-// that is sent again is a script that Redis did not know by its hash: that refusal had no effect.
+// Sends commands and scripts to Redis, each at most once, and turns every failure into an error of
+// the port. Only a script that Redis did not know by its hash is sent again: that refusal had no
+// effect.
 
 import { Cluster } from "ioredis";
 import { StoreUnavailable } from "../errors/store-errors.ts";
@@ -13,20 +14,22 @@ export interface RedisClient {
   /** A command that changes nothing; `key` decides the slot. */
   read(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
   /**
-   * A command that changes nothing, of several keys of one slot. In a Cluster, MOVED, ASK and TRYAGAIN end it, which is no answer about
-   * any of the keys: while their slot moves, each may be on another node.
+   * A read of several keys of one slot. In a Cluster, MOVED, ASK and TRYAGAIN end it, which says
+   * nothing about any of the keys: while their slot moves, each may be on another node.
    */
   readMany(keys: readonly string[], name: string, ...args: readonly Argument[]): Promise<unknown>;
   /** A command that writes; `args` hold `key` where the command wants it. */
   write(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>;
-  /** Calls this once this turn's callbacks have run; what it asks is sent together with what they asked. It must not throw. */
+  /** Calls this after this turn's callbacks; its commands are sent with theirs. Must not throw. */
   atEndOfTurn(call: () => void): void;
-  /** Sends what this turn has asked until now: the server begins while the turn goes on. */
+  /** Sends this turn's commands now: the server begins while the turn goes on. */
   sendNow(): void;
   /** The servers that hold what is stored, as they are known now; none while Redis is away. */
   primaries(): readonly Primary[];
-  /** The name of the one that holds this key: keys with the same one are refused, or are away, together. */
+  /**
+   * The name of the primary of this key: keys with the same one are refused, or are away, together.
+   */
   primaryOf(key: string): string;
   /** True when a command could be sent now. */
   ready(): boolean;
@@ -34,7 +37,10 @@ export interface RedisClient {
   disconnect(): void;
 }
 
-/** Over the connection of an ioredis client. `canSend`: whether a command may be sent now; default when there is a connection. */
+/**
+ * Over the connection of an ioredis client. `canSend`: whether a command may be sent now; by
+ * default when there is a connection.
+ */
 export function createRedisClient(client: IoredisClient, canSend: () => boolean = () => isReady(client)): RedisClient {
   const batcher = new CommandBatcher();
 
@@ -90,7 +96,8 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
 const key = "jp:{probe}:json";
 
 /**
- * Throws RedisFault with the code NOJSON. Who may not use the module learns as much: Redis looks for a command before it looks for rights.
+ * Throws RedisFault with the code NOJSON. A user without the right to the module counts as an
+ * answer: Redis looks commands up before it checks rights.
  */
 export async function requireJson(redisClient: RedisClient): Promise<void> {
   try {

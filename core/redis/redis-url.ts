@@ -1,9 +1,12 @@
-// Turns a store URL into the servers to connect to. Refuses with InvalidRedisUrl, whose message never repeats a secret.
+// Turns a store URL into the servers to connect to. Refuses with InvalidRedisUrl, whose message
+// never repeats a secret.
 //
 //   redis://[user:password@]host[:port][/db]                     rediss:// the same over TLS
-//   redis+sentinel://[user:password@]host[:port],…/name[?db=n]   rediss+sentinel:// TLS to the servers and the sentinels;
+//   redis+sentinel://[user:password@]host[:port],…/name[?db=n]   rediss+sentinel:// TLS to the
+//   servers and the sentinels;
 //       the sentinels' own credentials: &sentinelUsername=…&sentinelPassword=…
-//   redis+cluster://[user:password@]host[:port],…                rediss+cluster:// the same over TLS
+//   redis+cluster://[user:password@]host[:port],…                rediss+cluster:// the same over
+//   TLS
 //
 // Certificates are checked against Node's roots and the file that NODE_EXTRA_CA_CERTS names.
 

@@ -27,7 +27,7 @@ export function textsOf(reply: unknown): readonly string[] {
   return list;
 }
 
-/** A hash as HGETALL gives it: names and values by turns. */
+/** A hash as HGETALL returns it: names and values alternate. */
 export function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
   const texts = textsOf(reply);
   const fields = new Map<string, string>();

@@ -13,7 +13,9 @@ export interface Script {
   readonly kind: "read" | "write";
 }
 
-/** `folder` ends in a slash. `path` is the file's path in it, without `.lua`, and the script's name. */
+/**
+ * `folder` ends in a slash. `path` is the file's path in it, without `.lua`, and the script's name.
+ */
 export function loadScript(folder: URL, path: string, kind: Script["kind"]): Script {
   const read = (file: string) => readFileSync(new URL(`${file}.lua`, folder), "utf8");
   const lua = read(path).replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) => read(`parts/${part}`));

@@ -1,12 +1,12 @@
-// Follows something that others change in Redis: a stream's entries are hints and come immediately, the whole is the truth and is
-// read at the start, every five seconds and after every interruption. No failure ends it once it runs; a reading that failed is
-// made again.
+// Follows data that others change in Redis. A stream's entries are hints and come immediately; the
+// data themselves are read at the start, every five seconds and after every interruption. No
+// failure ends it once it runs.
 
 import { pauseUnlessAborted, systemTimers } from "../timers.ts";
 import type { RedisClient } from "./redis-client.ts";
 import { fieldsOf, listOf, textOf } from "./reply.ts";
 
-/** Milliseconds between two readings of the whole, unless told otherwise; also how long the stream is waited for. */
+/** Milliseconds between two complete reads, and the time that a read of the stream blocks. */
 export const rereadMilliseconds = 5_000;
 const pauseAfterFailure = 250;
 const entriesPerRead = 1_000;
@@ -17,11 +17,13 @@ export interface StreamFollowerOptions {
   readonly waiting: RedisClient;
   readonly stream: string;
   readonly rereadMs?: number | undefined;
-  /** `anew` at the start and after an interruption: nothing that was read or heard before is to be relied on. */
+  /**
+   * `anew` at the start and after an interruption: nothing that was read before may be relied on.
+   */
   readonly readWhole: (anew: boolean) => Promise<void>;
-  /** Awaited before the next one. When it rejects, the whole is read anew. `writtenAt` in Unix milliseconds, by Redis' clock. */
+  /** Awaited in order. A rejection has everything read again. `writtenAt`: ms of Redis' clock. */
   readonly onHint: (fields: ReadonlyMap<string, string>, writtenAt: number) => Promise<void> | void;
-  /** Told of every failure; what failed will be tried again. */
+  /** Called with every failure; what failed is tried again. */
   readonly onFailure?: (failure: unknown) => void;
 }
 
@@ -39,7 +41,7 @@ export class StreamFollower {
   /** The first reading, for who wants to know that it failed; otherwise `run` does it. */
   async begin(): Promise<void> {
     const { commands, stream } = this.#options;
-    // The stream's end is noted before the whole is read, so that nothing can fall between the two.
+    // The stream's end is read first, so that nothing falls between the two.
     const [last] = listOf(await commands.read(stream, "XREVRANGE", stream, "+", "-", "COUNT", 1));
     this.#position = last === undefined ? "0-0" : textOf(listOf(last)[0]);
     await this.#readWhole(true);

@@ -1,5 +1,6 @@
-// Turns the JSON Schema of an ApiResource into a validator with bounded work and the list of its declared properties; it
-// refuses, with a pointer and what to write instead, every schema that can't be checked safely.
+// Turns the JSON Schema of an ApiResource into a validator with bounded work and the list of its
+// declared properties. Refuses, with a pointer and what to write instead, every schema that can't
+// be checked safely.
 
 import type { IndexField, JsonObject } from "../config/types.ts";
 import type { ProblemItem } from "../errors/problem.ts";
@@ -74,12 +75,12 @@ export interface CheckedSchema {
   readonly closed: boolean;
   /** Unknown keywords and the like, for the status. */
   readonly warnings: readonly SchemaProblem[];
-  /** Why no object can match. Objects that were stored under another schema can still be read, so that the schema compiles. */
+  /** Why no object can match. The schema still compiles: old objects can be read. */
   readonly contradictions: readonly SchemaProblem[];
 }
 
 export interface CompiledSchema extends CheckedSchema {
-  /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is parseJson of `canonicalText`. */
+  /** At most 100 failures; none = valid. `value` is parseJson of `canonicalText`. */
   validate(value: unknown, canonicalText: string): readonly ProblemItem[];
 }
 
@@ -95,7 +96,9 @@ export function compileSchema(schema: JsonObject): SchemaResult {
   return { ok: true, schema: { ...checked, validate: compileValidator(read) } };
 }
 
-/** The same, without the validator, which is most of the work: a schema that passes can be compiled. */
+/**
+ * The same without the validator, which is most of the work: a schema that passes can be compiled.
+ */
 export function checkSchema(schema: JsonObject): SchemaResult<CheckedSchema> {
   const result = readAndCheck(schema);
   return result.ok ? { ok: true, schema: result.checked } : result;
@@ -125,7 +128,7 @@ function readAndCheck(schema: JsonObject): ReadAndChecked {
 const scalarTypes: ReadonlySet<JsonType> = new Set(["string", "number", "integer", "boolean", "null"]);
 const maxDefaultIndexes = 16;
 
-/** The indexes of an ApiResource that names none: its declared top-level scalars, in order of declaration, 16 at most. */
+/** The indexes if none are named: the first 16 declared top-level scalars. */
 export function defaultIndexes(schema: CheckedSchema): readonly IndexField[] {
   const scalars = [...schema.properties.values()].filter(
     ({ path, types }) => path.length === 1 && types.length > 0 && types.every((type) => scalarTypes.has(type)),

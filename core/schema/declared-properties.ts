@@ -1,5 +1,5 @@
-// Lists what a schema declares for sorting, filtering and indexes: the root's properties and those of nested objects, with
-// their types, and whether other top-level members are refused.
+// Lists what a schema declares for sorting, filtering and indexes: the root's properties and those
+// of nested objects, with their types, and whether other top-level members are refused.
 
 import type { Json } from "../config/types.ts";
 import { alwaysInPlace, type SchemaNode, type SchemaTree } from "./read/schema-tree.ts";
@@ -30,7 +30,7 @@ interface PropertyLocation {
   readonly above: ReadonlySet<SchemaNode>;
 }
 
-/** Top-level properties first, then by depth, each level in order of declaration; a literal name wins over a path. */
+/** Top-level properties first, then by depth, in order of declaration. */
 export function declaredProperties(root: SchemaNode): ReadonlyMap<string, DeclaredProperty> {
   const found = new Map<string, DeclaredProperty>();
   const waiting: PropertyLocation[] = [{ path: [], trees: [root], above: new Set() }];
@@ -69,7 +69,7 @@ function partsOf({ path, trees, above }: PropertyLocation): readonly PropertyLoc
     .map(([name, parts]) => ({ path: path.concat(name), trees: parts, above: entered }));
 }
 
-/** True when the schema refuses every undeclared top-level member, whatever the rest of the object is. */
+/** True when the schema refuses every undeclared top-level member. */
 export function isClosed(root: SchemaNode): boolean {
   const nodes = unconditional([root]).filter((tree) => typeof tree !== "boolean");
   const hasPatterns = nodes.some((node) => (node.named.get("patternProperties")?.size ?? 0) > 0);

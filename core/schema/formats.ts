@@ -1,5 +1,5 @@
-// The formats that are checked, each in time that grows with the text's length only: grammars run on the linear matcher,
-// functions on texts too short to hurt. Formats not listed are annotations.
+// The formats that are checked, each in linear time: grammars run on the linear matcher, functions
+// on short texts. Formats not listed are annotations.
 
 import { nearest } from "../nearest.ts";
 import type { Meter } from "./meter.ts";
@@ -14,7 +14,7 @@ export function isHostname(text: string): boolean {
   return text.length <= maxHostname && hostname.test(text);
 }
 
-/** ECMA-262's escapes by letters and digits; without flag `u`, engines take any other letter for itself. */
+/** ECMA-262's escapes by letters and digits; without flag `u`, others stand for themselves. */
 const otherEscape = /\\(?![bBcdDfknpPrsStuvwWx\d])[\p{ID_Continue}]/u;
 
 export function isRegex(text: string): boolean {
@@ -123,7 +123,7 @@ const templateLiteral = `[!#$&'()-;=?-\\[\\]_a-z~\\u{A0}-\\u{D7FF}\\u{E000}-\\u{
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+";
 const quotedString = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"';
 const mailLabel = "[A-Za-z0-9](?:[A-Za-z0-9\\-]*[A-Za-z0-9])?";
-/** The whole grammar of IPv6 would make the commonest format the largest. */
+/** The full grammar of IPv6 would make the most common format the largest. */
 const addressLiteral = `\\[(?:${ipv4Address}|[Ii][Pp][Vv]6:[0-9A-Fa-f:.]+)\\]`;
 
 // RFC 3339, appendix A: a unit is followed by none but the next smaller one
@@ -149,11 +149,11 @@ export const grammars = {
   uuid: `${hexDigit}{8}-(?:${hexDigit}{4}-){3}${hexDigit}{12}`,
 } as const;
 
-/** Longest text that a date, time, host name or expression is looked for in. */
+/** Longest text that is checked as a date, time, host name or expression. */
 export const maxCheckedLength = 1024;
 
 export interface CheckedFormat {
-  /** What the format applies to; values of other types always fit. */
+  /** What the format applies to; values of other types are always valid. */
   readonly type: "string" | "number";
   /** @throws WorkExhausted */
   fits(value: string | number, meter: Meter): boolean;
@@ -174,7 +174,7 @@ const makers: Readonly<Record<string, () => CheckedFormat>> = {
   int64: () => onNumber((value) => Number.isInteger(value) && value >= -(2 ** 63) && value <= 2 ** 63),
 };
 
-/** Formats that every value fits. */
+/** Formats for which every value is valid. */
 const free: readonly string[] = ["binary", "double", "float", "password"];
 
 export const knownFormats: readonly string[] = [...Object.keys(makers), ...free];

@@ -1,5 +1,5 @@
-// The bounds of a schema and of the work that a validation may cost. docs/reference/json-schema.md states them, with what
-// was measured.
+// The bounds of a schema and of the work of a validation. docs/reference/json-schema.md states
+// them, with what was measured.
 
 export const schemaLimits = {
   /** Bytes of the schema's JSON text. */
@@ -7,11 +7,11 @@ export const schemaLimits = {
   /** Levels of nesting of the schema's JSON text. */
   depth: 64,
   /**
-   * Schemas inside the schema, itself included. Each takes the compiler some 0.25 ms, in which nothing else is served, and
-   * V8's stack ends at some 2,000 alternatives.
+   * Schemas inside the schema, itself included. Each takes the compiler some 0.25 ms, in which
+   * nothing else is served, and V8's stack ends at some 2,000 alternatives.
    */
   subschemas: 500,
-  /** Schemas that apply to one and the same value, once `$ref`, `allOf` and the like are followed. */
+  /** Schemas that apply to one value, once `$ref`, `allOf` and the like are followed. */
   schemasPerValue: 5000,
   /** Steps of all patterns together, after repetitions are written out. */
   patternSteps: 20_000,
@@ -24,7 +24,7 @@ export const schemaLimits = {
 export const validationLimits = {
   /** Entries of `errors[]`. */
   errors: 100,
-  /** Units of Meter that one validation may spend, and units per character of the object's text, if that is more. */
+  /** Units of Meter for one validation, and units per character of the text if that is more. */
   work: 10_000_000,
   workPerCharacter: 10,
 } as const;

@@ -1,5 +1,6 @@
-// Meters the work of one validation, so that no schema and no value can hold the process: what is charged for is bounded
-// by the schema and the value alone, never by the clock, so the same value always gets the same answer.
+// Counts the work of one validation, so that no schema and no value can block the process. Charges
+// depend on the schema and the value alone, never on the clock, so the same value always gets the
+// same answer.
 
 import { isObject } from "../json/json-value.ts";
 

@@ -1,6 +1,7 @@
-// Turns the JSON Schema of an ApiResource, whatever its draft, into schemas of 2020-12 that can stand in another document: what is
-// referred to becomes a part with a name of the caller's, and references lead there. Unknown keywords are left out, and `default`, which
-// generators of clients take for a promise that the member is there, is only described.
+// Turns the JSON Schema of an ApiResource, whatever its draft, into schemas of 2020-12 for another
+// document: a referenced schema becomes a definition with a name of the caller's. Unknown keywords
+// are left out, and `default`, which generators of clients take for a promise that the member
+// exists, is only described.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";
@@ -12,7 +13,7 @@ import type { SchemaNode, SchemaTree } from "./read/schema-tree.ts";
 
 export interface PortableSchema {
   readonly root: JsonObject;
-  /** What references lead to, by the name that `nameOf` gave; the root is among them when something leads to it. */
+  /** The targets of references, by the name of `nameOf`; the root only if it is one. */
   readonly parts: ReadonlyMap<string, Json>;
 }
 
@@ -32,7 +33,7 @@ export function portableSchema(schema: JsonObject, naming: Naming): PortableSche
   return { root, parts: exporter.finish() };
 }
 
-/** They lead into the document that the schema came from, or describe what nobody outside can use. */
+/** They refer to the document that the schema came from, or describe what only it can use. */
 const leftOut: ReadonlySet<string> = new Set(["$comment", "contentSchema"]);
 
 class Exporter {

@@ -1,5 +1,6 @@
-// Makes one small object that matches a schema, to show in a command line or a description: the schema's own example, else the required
-// members with plain values. Undefined rather than an object that the schema refuses.
+// Makes one small object that matches a schema, to show in a command line or a description: the
+// schema's own example, else the required members with plain values. Undefined rather than an
+// object that the schema refuses.
 
 import type { JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";

@@ -1,5 +1,5 @@
-// Makes a small value for a schema: its own example, const, first enum or default, else a plain value of its type with the required members.
-// Whether the schema accepts it is not checked here.
+// Makes a small value for a schema: its own example, const, first enum or default, else a plain
+// value of its type with the required members. Whether the schema accepts it is not checked here.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";
@@ -72,7 +72,7 @@ function objectOf(schema: JsonObject, context: SampleContext): Json {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const names = list(schema.required).filter((name) => typeof name === "string");
   const inside = (name: string): SampleContext => ({ ...below(context), name });
-  // Without required members the first one that is declared makes the object worth looking at.
+  // Without required members the first declared one makes the object worth showing.
   const shown = names.length > 0 ? names : Object.keys(properties).slice(0, 1);
   return Object.fromEntries(shown.map((name) => [name, sampleValue(properties[name], inside(name))]));
 }
@@ -84,7 +84,7 @@ function arrayOf(schema: JsonObject, context: SampleContext): Json {
 
 function numberOf(schema: JsonObject): number {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = schema;
-  // Draft-04 excludes a bound by `true` beside it.
+  // Draft-04 excludes a bound by `true` next to it.
   if (typeof minimum === "number") return exclusiveMinimum === true ? minimum + 1 : minimum;
   if (typeof exclusiveMinimum === "number") return exclusiveMinimum + 1;
   if (typeof maximum === "number") return Math.min(maximum, 1);

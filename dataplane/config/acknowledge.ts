@@ -1,5 +1,6 @@
-// Reports to the operator what this replica serves: the revision that it has applied and the fields that it can't use, renewed as
-// a heartbeat, and which keys of external issuers it lacks. Only this replica's own keys are written; they expire when it dies.
+// Reports to the operator what this replica serves: the revision that it has applied, the fields
+// that it can't use, and which keys of external issuers it is missing. The report is also its
+// heartbeat. Only this replica's own keys are written; they expire when it dies.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
@@ -21,14 +22,14 @@ export interface Acknowledger {
 
 /** Gathers a burst of changes into one acknowledgement. */
 const gatherMilliseconds = 20;
-/** Nacks that one acknowledgement names at most; the log has all of them. */
+/** Refused fields that one acknowledgement names at most; the log has all of them. */
 const maxNacks = 100;
 /** Collections whose indexes are being built, likewise: there is a status for each. */
 const maxBuilding = 100;
 
 /** What a replica says of itself with every heartbeat. */
 export interface OwnState {
-  /** The ids of the keys that its ring has now: a new one seals only after every replica has it. */
+  /** The ids of the keys in its ring: a new key encrypts only after every replica has it. */
   kids(): readonly string[];
   building(): readonly BuildingIndexes[];
   /** How often it says so, 5,000 by default. */
@@ -88,12 +89,12 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
 
 interface WantedList {
   add(keys: WantedKeys): void;
-  /** Those that are to be listed: of more than fit the oldest, then the others in turn. */
+  /** The wants to list: if there are too many, the oldest, then the others in turn. */
   current(): readonly WantedKeys[];
 }
 
 function createWantedList(monotonic: Monotonic): WantedList {
-  /** By project and issuer, oldest first, each with when it was first listed: nobody's pushes out somebody else's. */
+  /** By project and issuer, oldest first, with the first time: no project displaces another's. */
   const wanted = new Map<string, { readonly keys: WantedKeys; readonly since: number | undefined }>();
   return {
     add(keys) {

@@ -1,5 +1,6 @@
-// Carries out the operator's orders about stored data, one replica at a time, in small steps, and notes which are done: purges first, then
-// measurements of what is kept. An order that is interrupted goes on where it was left: what is gone is gone.
+// Carries out the operator's orders about stored data, one replica at a time, in small steps, and
+// records which are done: purges first, then measurements. An interrupted order continues where it
+// ended.
 
 import { randomUUID } from "node:crypto";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -25,7 +26,7 @@ import { type MayContinue, purgeCollection, purgeProjectSessions, purgeWholeDocu
 export interface PurgeDeps {
   readonly redisClient: RedisClient;
   readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
-  /** Called once everything of a purge order is gone, in the replica that notes so. */
+  /** Called once everything of a purge order is gone, in the replica that records it. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
   /** Called once for a round, with everything that failed in it. */
   readonly onFailed: (failures: readonly PurgeFailure[]) => void;
@@ -39,15 +40,18 @@ export interface PurgeFailure {
 
 /** A round costs one read of a key that hardly ever exists; a deletion waits for the next round. */
 const roundPauseMilliseconds = 500;
-/** Renewed before every step; a replica that died in the middle is followed by another one after this time. */
+/** Renewed before every step; another replica takes over after this time. */
 const lockMilliseconds = 5_000;
-/** Steps of measuring in one round; the next one goes on where it ended, and purges come in between. */
+/** Steps of measuring in one round; the next one continues, and purges come in between. */
 const maxMeasureSteps = 100;
 
 /** Failures that one log line names. */
 const maxNamed = 3;
 
-/** For a log line: how many failed, and of the first ones which and how. Messages of errors may hold stored data; names do not. */
+/**
+ * For a log line: how many failed, and which of the first ones and how. Messages of errors may
+ * contain stored data; names do not.
+ */
 export function failureFacts(failures: readonly PurgeFailure[]): { readonly failed: number; readonly error: string } {
   const named = failures.slice(0, maxNamed).map(({ order, error }) => {
     const name = errorName(error);
@@ -58,7 +62,7 @@ export function failureFacts(failures: readonly PurgeFailure[]): { readonly fail
   return { failed: failures.length, error: named.join(", ") };
 }
 
-/** Looks for orders until it is stopped. */
+/** Reads orders until it is stopped. */
 export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const scripts = createPurgeOrderScripts(deps.redisClient);
@@ -104,7 +108,7 @@ async function round(
   return failures;
 }
 
-/** An order of a newer version may have a member that this one doesn't know, and mean less by it. */
+/** An order of a newer version may have a member that this one doesn't know and that narrows it. */
 async function isOfNewerVersion(redisClient: RedisClient): Promise<boolean> {
   const { meta } = configKeys;
   return isNewerFormat(optionalText(await redisClient.read(meta, "HGET", meta, "format")));
@@ -143,8 +147,9 @@ async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, s
 }
 
 /**
- * Removes done notes whose order no longer exists. A replica that was paused just before it noted an order as done leaves one: meanwhile
- * another replica had noted it, and the operator had forgotten the order.
+ * Removes records of orders that no longer exist. A replica that was paused just before it recorded
+ * an order as done leaves one: meanwhile another replica had recorded it, and the operator had
+ * dropped the order.
  */
 async function dropStaleNotes(
   redisClient: RedisClient,
@@ -165,7 +170,7 @@ function stillOrdered({ redisClient }: PurgeDeps, id: string, signal: AbortSigna
   };
 }
 
-/** What a replica notes of it; undefined when it is to go on in the next round. */
+/** The answer to record; undefined when it continues in the next round. */
 async function measure(
   deps: PurgeDeps,
   { id, order }: { readonly id: string; readonly order: SizeOrder },
@@ -176,13 +181,13 @@ async function measure(
     const size = await measureKept(deps.store, order, mayContinue);
     return size !== undefined && (await mayContinue()) ? writeKeptSize(size) : undefined;
   } catch (error) {
-    // Purges, which make room, must not be held up by a sum that finds no room.
+    // Purges, which free memory, must not wait for a sum that finds none.
     if (error instanceof WritesRefused) return undefined;
     throw error;
   }
 }
 
-/** In small steps, since bytes that no quota asked for are not counted yet. Undefined when it was ended before all is counted. */
+/** In small steps, as bytes may be uncounted. Undefined when it was ended before the end. */
 export async function measureKept(
   store: Sizes & ByteCounts,
   { of, project, name }: SizeOrder,
@@ -201,7 +206,10 @@ export async function measureKept(
   return undefined;
 }
 
-/** False when it was interrupted before the end. If this replica is paused meanwhile, a step removes nothing that was stored since. */
+/**
+ * False when it was interrupted before the end. If this replica is paused meanwhile, a step removes
+ * nothing that was stored since.
+ */
 async function purge(
   deps: PurgeDeps,
   { id, order }: { readonly id: string; readonly order: PurgeOrder },
@@ -229,11 +237,11 @@ async function isOpen(redisClient: RedisClient, id: string): Promise<boolean> {
 }
 
 /**
- * The scripts by which a replica takes up orders about stored data and notes which are done. They run while Redis' memory is used up: what
- * is to be removed may be what fills it.
+ * The scripts by which a replica takes orders about stored data and records which are done. They
+ * run while Redis' memory is used up: the data to remove may be what fills it.
  */
 interface PurgeOrderScripts {
-  /** False when another replica holds it. Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */
+  /** False when another replica has it. Two would be wasteful, not wrong: the lock has no owner. */
   takeLock(milliseconds: number): Promise<boolean>;
   /** `found` = what the order asked for; default: when. */
   noteDone(id: string, found?: string): Promise<void>;

@@ -1,4 +1,5 @@
-// Whether this replica can read the configuration in Redis: it may be sealed with another key ring, or written by a newer version.
+// Whether this replica can read the configuration in Redis: it may be encrypted with another key
+// ring, or written by a newer version.
 
 import { isNewerFormat } from "../../core/config/fields.ts";
 import { ringMarkOf } from "../../core/config/keyring.ts";
@@ -28,7 +29,7 @@ export function createConfigFit(keyring: FollowedKeyring, onChange?: (fit: Confi
   return {
     current: () => current,
     async compare(marks) {
-      // The Secret may have been mounted anew just now.
+      // The Secret may just have been mounted again.
       if (evaluate(marks) === "another_ring") await keyring.look();
       const found = evaluate(marks);
       if (found !== current) onChange?.(found);

@@ -1,6 +1,7 @@
-// Counts the objects that the resources of each published project hold, for metrics and statuses. One replica at a time passes over all
-// projects, a few at once, and writes what changed. Nothing is kept between two passes, so that any replica can make the next one. A project
-// that can't be counted keeps its former figure.
+// Counts the objects of each published project, for metrics and statuses. One replica at a time
+// passes over all projects, a few at once, and writes what changed. Nothing is kept between two
+// passes, so that any replica can make the next one. A project that can't be counted keeps its last
+// figure.
 
 import { randomUUID } from "node:crypto";
 import { countingLockKey, keyOfProject, projectConfigKey, storedObjectsKey } from "../../core/config/config-keys.ts";
@@ -30,7 +31,7 @@ export interface CountingFailure {
 }
 
 const usualRestMs = 30_000;
-/** How many projects are counted at once, and the pause after them: 10,000 projects take half a minute, and requests come first. */
+/** Projects counted at once, and the pause after them: 10,000 take half a minute. */
 const atOnce = 50;
 const pauseMs = 100;
 /** Figures outlive an update of all replicas, and not the replicas. */
@@ -75,7 +76,7 @@ interface Turn extends CountStoredObjectsDeps {
 /** A pass, unless another replica makes it or made it just now. */
 async function turn(of: Turn): Promise<CountingFailure | undefined> {
   const { redisClient, directory, restMs } = of;
-  // A part of the projects would make the others look as if they were gone.
+  // An incomplete list of projects would make the others look deleted.
   if (!directory.synced()) return undefined;
   const lock = [countingLockKey, randomUUID(), "NX", "PX", restMs] as const;
   // Counting twice is wasteful but not wrong, so the lock has no owner check and simply expires.

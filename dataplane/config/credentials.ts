@@ -1,5 +1,5 @@
-// Looks users and keys up in Redis when they are first asked for, and remembers those it found until a change of theirs is
-// announced. What Redis can't be asked about is `unavailable`, never `unknown`.
+// Reads users and keys from Redis when they are first used, and caches those it found until a
+// change is announced. If Redis can't be read, the answer is `unavailable`, never `unknown`.
 
 import { credentialsKey, keyOfProject } from "../../core/config/config-keys.ts";
 import { keyField, readKey, readUser, userField } from "../../core/config/fields.ts";
@@ -15,7 +15,7 @@ import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
 export interface Credentials {
   user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
   key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
-  /** Forgets some fields of a project, or all of them, also those that are being read now. */
+  /** Drops some fields of a project, or all of them, also those that are being read. */
   forget(project: string, fields?: readonly string[]): void;
 }
 
@@ -82,7 +82,7 @@ export function createCredentials(redisClient: RedisClient, keyring: FollowedKey
   };
 }
 
-/** The text inside, if it was sealed for this project. */
+/** The decrypted text, if it was encrypted for this project. */
 async function openField(
   keyring: FollowedKeyring,
   { namespace, name, uid }: ProjectConfig,

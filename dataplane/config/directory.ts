@@ -1,6 +1,7 @@
-// The configuration as the pipeline sees it: live projects, looked up when a request is decided. Dev mode fills one from a folder
-// (memory-directory.ts), a replica in a cluster from Redis (redis-directory.ts). A request keeps the LiveProject it started with, but for a
-// write whose body took time to arrive; what is kept for later requests goes by `onChange`.
+// The configuration as the pipeline sees it: live projects, read when a request is decided. Dev
+// mode fills one from a folder (memory-directory.ts), a replica in a cluster from Redis
+// (redis-directory.ts). A request keeps its LiveProject, except a write whose body took time to
+// arrive. What is kept for later requests depends on `onChange`.
 
 import type {
   IssuerConfig,
@@ -19,7 +20,8 @@ export interface LiveResource {
   readonly config: ResourceConfig;
   readonly schema: CompiledSchema;
   /**
-   * Revision of the last publication of this resource's config, also where that changed nothing; orders index declarations among replicas.
+   * Revision of the last publication of this resource's config, also where that changed nothing;
+   * orders index declarations among replicas.
    */
   readonly revision: number;
 }
@@ -29,11 +31,11 @@ export interface LiveProject {
   readonly signing: SigningRing;
   readonly resources: ReadonlyMap<string, LiveResource>;
   readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;
-  /** By URL, the `iss` of their tokens. One that has not changed is the same object in the next version of the project. */
+  /** By the `iss` of their tokens. An unchanged issuer stays the same object. */
   readonly issuers: ReadonlyMap<string, IssuerConfig>;
 }
 
-/** `unknown` only when the whole index of projects is known; otherwise `unavailable`. */
+/** `unknown` only when the entire index of projects is known; otherwise `unavailable`. */
 export type Lookup<T> =
   | { readonly outcome: "found"; readonly value: T }
   | { readonly outcome: "unknown" }
@@ -42,17 +44,19 @@ export type Lookup<T> =
 export interface Directory {
   /** Answers immediately for a loaded project. */
   project(ref: ProjectRef): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
-  /** The project that claims this host name (lower case, no port); `unknown` = nobody claims it, so that paths name projects there. */
+  /**
+   * Who claims this host name (lower case, no port); `unknown` = nobody, so paths name projects.
+   */
   host(host: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
   /** Name of that project, `<namespace>/<name>`, whether or not its configuration is in memory. */
   hostHolder(host: string): string | undefined;
   user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
   key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
-  /** A request went by what was found before: of the projects in memory, this is not the one to forget. */
+  /** A request used what was found before: this is not the project to evict. */
   noteUse(project: LiveProject): void;
   /**
-   * Calls back in the step in which lookups of a project, its users and keys may begin to find something else, and when it leaves memory,
-   * with its name. Returns how to end that.
+   * Calls back in the step in which a project, its users or keys may have changed, and when it
+   * leaves memory, with its name. Returns how to end that.
    */
   onChange(listener: (project: string) => void): () => void;
   /** Namespaces and names of all projects, for probes and `/usage`. */
@@ -61,9 +65,9 @@ export interface Directory {
   loaded(): readonly LiveProject[];
   /** Readiness: the index of projects is known and as new as the stream's head at start. */
   synced(): boolean;
-  /** Whether this replica can read what is published. One that starts doesn't become synced where it can't. */
+  /** Whether this replica can read what is published; otherwise it does not become synced. */
   fit(): ConfigFit;
-  /** Whether Redis no longer holds the stored data that it held, and nobody has accepted that. */
+  /** Whether Redis has lost the stored data, and nobody has accepted that. */
   dataLost(): boolean;
   /** Seconds since the configuration was last known to be current. */
   ageSeconds(): number;

@@ -1,5 +1,6 @@
-// The fleet's key ring as it is now: read again when its file has changed, and immediately when a value was sealed with a key that it lacks.
-// A file that can't be used is reported, without its content, and the ring that was read before stays.
+// The fleet's current key ring: read again when its file has changed, and immediately when a value
+// was encrypted with a key that it does not have. A file that can't be used is reported, without
+// its content, and the last ring stays.
 
 import { type Keyring, parseKeyring } from "../../core/config/keyring.ts";
 import { KeyNotInRing, open, type SealBinding } from "../../core/config/seal.ts";
@@ -7,12 +8,12 @@ import { type Followed, type FollowedFileDeps, followFile } from "../../core/fol
 
 export type FollowedKeyring = Followed<Keyring>;
 
-/** Rejects when the first reading gives no ring: InvalidKeyring, or as `read` does. */
+/** Rejects when the first read gives no ring: InvalidKeyring, or as `read` does. */
 export function followKeyring(deps: Omit<FollowedFileDeps<Keyring>, "parse">): Promise<FollowedKeyring> {
   return followFile({ ...deps, parse: parseKeyring });
 }
 
-/** Opens a value as `open` does; when its key is missing, with the ring that the file holds by now. */
+/** Opens a value as `open` does; when its key is missing, with the ring that the file has now. */
 export async function openWithNewest(
   keyring: FollowedKeyring,
   binding: Omit<SealBinding, "uid">,

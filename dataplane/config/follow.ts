@@ -1,6 +1,7 @@
-// Follows the published configuration: the stream of changes is a hint and makes a change live immediately, the revisions are the
-// truth and are compared every five seconds and after every interruption. What is missing in Redis means "no information",
-// never "empty": the last good configuration goes on serving.
+// Follows the published configuration. The stream of changes is a hint and makes a change live
+// immediately; the revisions are compared every five seconds and after every interruption. What is
+// missing in Redis means "no information", never "empty": the last good configuration is still
+// served.
 
 import { isDeepStrictEqual } from "node:util";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -14,13 +15,11 @@ import type { ConfigFit, ConfigMarks } from "./config-fit.ts";
 /** What the follower reports; each call is awaited before the revision counts as applied. */
 export interface FollowListener {
   /**
-   * What Redis says of the configuration. A replica that can't read it loads nothing at its start. One that has begun
-   * goes on with what it has, and takes up nothing that a newer version publishes.
+   * What Redis says of the configuration. A replica that can't read it loads nothing at its start.
+   * One that has started keeps what it has, and applies nothing that a newer version publishes.
    */
   onMarks(marks: ConfigMarks): Promise<ConfigFit>;
-  /**
-   * These projects exist, and no others when `complete`. Comes first, and again whenever hints may have been missed.
-   */
+  /** These exist, and no others when `complete`. First, and again when hints may be missed. */
   onIndex(index: ReadonlyMap<string, ProjectEntry>, complete: boolean): Promise<void>;
   onChange(project: string, entry: ProjectEntry | undefined, fields: readonly string[]): Promise<void>;
   /** Everything up to this revision has been reported. */
@@ -73,7 +72,8 @@ export class Follower {
   async #compare(anew: boolean): Promise<void> {
     if (anew) this.#applied = undefined;
     const found = await this.#head();
-    // Emptied, or never written: the operator will write it anew, until then everything stays as it is.
+    // Emptied, or never written: the operator will write it again, and until then everything stays
+    // as it is.
     if (found === undefined) return;
     const { marks, ...head } = found;
     this.#fit = await this.#listener.onMarks(marks);
@@ -90,7 +90,8 @@ export class Follower {
 
   async #applyHint(hint: ReadonlyMap<string, string>): Promise<void> {
     const project = hint.get("project");
-    // That everything is published now, which only the whole index shows. What a newer version publishes isn't taken up.
+    // Everything is published now. Only the entire index shows that, and what a newer version
+    // publishes is not applied.
     if (project === undefined || this.#fit === "newer_format") return this.#compare(false);
     const revision = Number(hint.get("revision"));
     if (this.#isGap(revision, Number(hint.get("after")))) return this.#compare(true);
@@ -105,8 +106,8 @@ export class Follower {
   }
 
   /**
-   * Whether hints before this one are gone: the stream was trimmed faster than it was read. What they named is known to nobody,
-   * so this hint must not be applied alone.
+   * Whether hints before this one are gone: the stream was trimmed faster than it was read. Nobody
+   * knows what they named, so this hint must not be applied alone.
    */
   #isGap(revision: number, after: number): boolean {
     if (this.#applied === undefined) return false;
@@ -114,8 +115,8 @@ export class Follower {
   }
 
   /**
-   * Whether Redis has lost the data set that `head` was read from. Read after the projects: what is missing among them was removed by the
-   * operator only if that data set is still there.
+   * Whether Redis has lost the data set that `head` was read from. Read after the projects: a
+   * missing project was removed by the operator only if that data set is still there.
    */
   async #wasEmptied(head: Head | undefined): Promise<boolean> {
     const now = await this.#head();

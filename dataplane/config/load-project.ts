@@ -1,5 +1,6 @@
-// Turns the published fields of one project into a live one: opens what changed, keeps what did not, compiles schemas one at
-// a time between other work. A field that can't be used leaves its last good version serving and is reported.
+// Turns the published fields of one project into a live one: opens what changed, keeps what did
+// not, compiles schemas one at a time between other work. A field that can't be used leaves its
+// last good version serving and is reported.
 
 import { setImmediate as otherWork } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -25,7 +26,7 @@ export interface Nack {
   readonly reason: string;
 }
 
-/** A live project with the revisions it was made of, so that the next load can keep what is the same. */
+/** A live project with its revisions, so that the next load can keep what is the same. */
 export interface LoadedProject {
   /** Undefined when so much is refused that nothing of it can be served. */
   readonly live: LiveProject | undefined;
@@ -38,7 +39,7 @@ interface LoadedField {
   readonly content: ProjectField;
 }
 
-/** `values` are the fields of projectConfigKey as Redis holds them. Undefined when they hold no project. */
+/** `values` are the fields of projectConfigKey in Redis. Undefined when they contain no project. */
 export async function loadProject(
   keyring: FollowedKeyring,
   ref: ProjectRef,
@@ -63,7 +64,7 @@ export async function loadProject(
   return { live: Object.freeze(live), fields, nacks };
 }
 
-/** What was served before goes on; of what never was, it is known why it can't be. */
+/** The last good version is served; where there is none, the reason is known. */
 function unusable(before: LoadedProject | undefined, nacks: readonly Nack[]): LoadedProject | undefined {
   if (before === undefined && nacks.length === 0) return undefined;
   return { live: before?.live, fields: before?.fields ?? new Map(), nacks };
@@ -144,8 +145,9 @@ export type LiveResourceResult =
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
 /**
- * The very resource `before` when it has this configuration and revision. A configuration that was changed and changed back is the
- * same, and newer: other replicas declared indexes by the one between, and only the newer revision puts these in force again.
+ * The same resource as `before` when it has this configuration and revision. A configuration that
+ * was changed and changed back is the same, and newer: other replicas declared the indexes in
+ * between, and only the newer revision restores these.
  */
 export function makeLiveResource(
   config: ResourceConfig,

@@ -1,5 +1,6 @@
-// The projects whose configuration a replica keeps in memory: loaded from Redis when they are first asked for, read anew when the index
-// says that they have changed, forgotten when others have been used more recently.
+// The projects whose configuration a replica keeps in memory: loaded from Redis at their first
+// request, read again when the index says that they have changed, evicted when others were used
+// more recently.
 
 import { isDeepStrictEqual } from "node:util";
 import { projectConfigKey, projectOfKey } from "../../core/config/config-keys.ts";
@@ -20,9 +21,9 @@ export interface LoadedProjectsDeps {
   readonly commands: RedisClient;
   readonly keyring: FollowedKeyring;
   readonly index: Pick<ProjectIndex, "get">;
-  /** How many are kept at once; the one unused for longest goes. */
+  /** How many are kept at once; the least recently used one is evicted. */
   readonly maxLoaded: number;
-  /** Called when another version of a project is loaded, and when it is forgotten. */
+  /** Called when another version of a project is loaded, and when it is evicted. */
   readonly onChange: (name: string) => void;
   /** Called when what is refused of a project has changed, with what is refused of it now. */
   readonly onRefusals: (nacks: readonly Nack[]) => void;
@@ -47,7 +48,7 @@ export class LoadedProjects {
     return this.#loaded.get(name)?.project;
   }
 
-  /** It is not the one to forget next. */
+  /** It is not the one to evict next. */
   use(name: string): void {
     this.#loaded.get(name);
   }
@@ -57,7 +58,9 @@ export class LoadedProjects {
     return this.#loading.get(name) ?? this.#loadAnew(name);
   }
 
-  /** Reads anew what is loaded, or just being read, and older than the index says; forgets what is gone. */
+  /**
+   * Reads again what is loaded, or being read, and older than the index says; drops what is gone.
+   */
   async refresh(name: string): Promise<void> {
     const entry = this.#deps.index.get(name);
     if (!entry) this.#loaded.delete(name);
@@ -68,7 +71,7 @@ export class LoadedProjects {
     for (const name of [...this.#loaded.keys()]) await this.refresh(name);
   }
 
-  /** What is loaded as of revision `from` is the same at revision `to`. False where something else is loaded, or nothing. */
+  /** Revision `to` is the same as `from`. False where something else, or nothing, is loaded. */
   advance(name: string, from: number | undefined, to: number): boolean {
     const known = this.#loaded.peek(name);
     if (known === undefined || known.revision !== from) return false;
@@ -76,7 +79,7 @@ export class LoadedProjects {
     return true;
   }
 
-  /** Reads those anew of which something was refused. What fails is loaded when it is next asked for, or changes. */
+  /** Reads what was refused again. What fails is loaded at its next request or change. */
   async retryRefused(): Promise<void> {
     const refused = [...this.#loaded].filter(([, { project }]) => project.nacks.length > 0).map(([name]) => name);
     for (const name of refused) await this.#loadAnew(name).catch(() => undefined);
@@ -99,7 +102,8 @@ export class LoadedProjects {
 
   async #fetch(name: string): Promise<LoadedProject | undefined> {
     const { commands, keyring, index, onRefusals } = this.#deps;
-    // Noted before the read: a change meanwhile leaves it older than the index, and the hint of that change has it read again.
+    // Before the read: a change meanwhile leaves it older than the index, and its hint has it read
+    // again.
     const revision = index.get(name)?.revision;
     const ring = keyring.current();
     const ref = projectOfKey(name);
@@ -111,7 +115,7 @@ export class LoadedProjects {
       this.#loaded.set(name, { project, revision });
       if (!isDeepStrictEqual(project.nacks, before?.nacks ?? [])) onRefusals(project.nacks);
     }
-    // The ring changed meanwhile, which what was refused before that has not seen.
+    // The ring changed meanwhile, after something was refused.
     if (project && project.nacks.length > 0 && keyring.current() !== ring) return this.#fetch(name);
     return project;
   }

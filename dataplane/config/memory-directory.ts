@@ -1,5 +1,6 @@
-// Turns compiled projects held in memory into the directory that the pipeline asks: dev mode fills it from a folder, tests
-// from builders. A resource whose schema can't be compiled is refused by name; its last good version goes on serving.
+// Turns compiled projects in memory into the directory that the pipeline asks: dev mode fills it
+// from a folder, tests from builders. A resource whose schema can't be compiled is refused by name;
+// its last good version is still served.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
@@ -22,7 +23,7 @@ import {
 } from "./directory.ts";
 import { makeLiveResource } from "./load-project.ts";
 
-/** A resource that could not be made live. With `keptLastGood` the version before it goes on serving, else none does. */
+/** A resource that is not live. With `keptLastGood` the version before it is served. */
 export interface RefusedResource {
   readonly project: ProjectRef;
   readonly resource: string;
@@ -35,7 +36,7 @@ export interface MemoryDirectory {
   readonly directory: Directory;
   /** Makes exactly these projects live, in one step for all lookups, and the directory synced. */
   replace(projects: readonly ProjectParts[]): readonly RefusedResource[];
-  /** Makes one project live beside the others. `revisions` overrides the revision of resources by name. */
+  /** Makes one more project live. `revisions` overrides the revision of resources by name. */
   put(project: ProjectParts, revisions?: ReadonlyMap<string, number>): readonly RefusedResource[];
   remove(ref: ProjectRef): void;
 }
@@ -50,7 +51,8 @@ interface State {
   /** By namespace and name. */
   readonly entries: ReadonlyMap<string, Entry>;
   /**
-   * A Project that was made again under a name has another UID: requests that began with the former one find none of its users and keys.
+   * A Project that was created again under a name has another UID: requests that began with the old
+   * one find none of its users and keys.
    */
   readonly byUid: ReadonlyMap<string, Entry>;
   readonly hosts: ReadonlyMap<string, LiveProject>;
@@ -155,7 +157,7 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
 function makeState(entries: readonly Entry[]): State {
   const hosts = new Map<string, LiveProject>();
   for (const { live } of entries) {
-    // `compile` settles who holds a host; should two still name one, the first keeps it on every lookup.
+    // `compile` decides who owns a host; should two still name one, the first keeps it.
     for (const host of live.config.hosts) if (!hosts.has(host)) hosts.set(host, live);
   }
   return {
@@ -167,15 +169,15 @@ function makeState(entries: readonly Entry[]): State {
 }
 
 /**
- * Returns milliseconds for a changed configuration, so that a change made while nothing ran is newer than what the last run declared to the
- * store.
+ * Milliseconds for a changed configuration, so that a change made while nothing ran is newer than
+ * what the last run declared to the store.
  */
 function revisionOf(config: ResourceConfig, before: LiveResource | undefined, clock: Clock): number {
   if (before !== undefined && isDeepStrictEqual(before.config, config)) return before.revision;
   return Math.max(clock.now(), (before?.revision ?? 0) + 1);
 }
 
-/** The ring's identity is what verified tokens are cached by, so an unchanged ring stays the same object. */
+/** Verified tokens are cached by the ring object, so an unchanged ring stays the same object. */
 function sameRing(ring: SigningRing, before: SigningRing | undefined): SigningRing {
   return before !== undefined && isDeepStrictEqual(before, ring) ? before : ring;
 }

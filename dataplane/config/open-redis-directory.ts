@@ -1,5 +1,5 @@
-// Opens what a replica needs to follow the configuration in Redis: two connections, the directory, its acknowledgements.
-// Refuses with InvalidRedisUrl or StoreUnavailable.
+// Opens what a replica needs to follow the configuration in Redis: two connections, the directory,
+// its acknowledgements. Refuses with InvalidRedisUrl or StoreUnavailable.
 
 import type { Clock } from "../../core/clock.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
@@ -30,11 +30,15 @@ export interface FollowedConfigOptions {
   /** How often the replica says that it lives, 5,000 by default. */
   readonly heartbeatMs?: number;
   readonly onNacks?: (nacks: readonly Nack[]) => void;
-  /** Called when Redis begins to say that its configuration is one that this replica can't read, and when it no longer does. */
+  /** Called when this replica becomes unable, or able, to read the configuration in Redis. */
   readonly onFit?: (fit: ConfigFit) => void;
-  /** Called when requests for data begin to be refused because Redis has lost them, and when they no longer are. */
+  /**
+   * Called when data begin to be refused because Redis has lost them, and when they no longer are.
+   */
   readonly onDataLoss?: (loss: DataLoss | undefined) => void;
-  /** Called when the Redis user turns out not to have the right to read whether data were lost, and when it may again. */
+  /**
+   * Called when the Redis user loses, or gets, the right to read whether data were lost.
+   */
   readonly onForbidden?: (forbidden: boolean) => void;
 }
 
@@ -42,11 +46,11 @@ export interface FollowedConfig {
   readonly directory: Directory;
   /** For further readers of configuration keys. */
   readonly redisClient: RedisClient;
-  /** For the store to call with each new connection: whether what is stored there was lost is known before it is used. */
+  /** The store calls it with each new connection: a loss of its data is known before it is used. */
   readonly lookAtServer: LookAtServer;
-  /** Where to ask, from now on, which indexes this replica is building: every heartbeat reports them to the operator. */
+  /** Where to get the indexes that this replica is building; heartbeats report them. */
   reportBuilding(ask: () => readonly BuildingIndexes[]): void;
-  /** Asks the operator for keys of an external issuer that this replica lacks. */
+  /** Asks the operator for keys of an external issuer that this replica does not have. */
   wantKeys(wanted: WantedKeys): void;
   close(): Promise<void>;
 }

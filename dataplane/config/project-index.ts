@@ -1,14 +1,17 @@
-// The index of projects as a replica knows it: which exist, at which revision, and which hosts they serve.
+// The index of projects as a replica knows it: which exist, at which revision, and which hosts they
+// serve.
 
 import type { ProjectEntry } from "../../core/config/published-value.ts";
 
 export interface ProjectIndex {
-  /** Whether it was complete once: only then is what it lacks known not to exist. */
+  /** Whether it was complete once: only then is a name that it does not have known not to exist. */
   whole(): boolean;
   get(name: string): ProjectEntry | undefined;
   names(): IterableIterator<string>;
   ofHost(host: string): string | undefined;
-  /** Takes over what was found; with `complete` nothing else exists. Returns the names whose entry changed. */
+  /**
+   * Applies what was found; `complete` = nothing else exists. Returns names with changed entries.
+   */
   replace(found: ReadonlyMap<string, ProjectEntry>, complete: boolean): readonly string[];
   set(name: string, entry: ProjectEntry | undefined): void;
 }
@@ -25,7 +28,7 @@ export function createProjectIndex(): ProjectIndex {
     ofHost: (host) => hosts.get(host),
     replace(found, complete) {
       const before = entries;
-      // While Redis is being filled anew, what is not in it yet goes on as it was.
+      // While Redis is being filled again, projects that are not in it yet stay as they were.
       entries = new Map([...(complete ? [] : before), ...found]);
       whole ||= complete;
       hosts = hostsOf(entries);

@@ -1,5 +1,6 @@
-// Purges a collection, a root key's value or a Project's sessions to the end, also where other replicas do so meanwhile. Each step takes
-// only what was stored when the purge was last found to be in order.
+// Purges a collection, a root key's value or a Project's sessions to the end, also where other
+// replicas do so meanwhile. Each step takes only what was stored when the purge was last found to
+// be in order.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
@@ -31,7 +32,7 @@ export function purgeWholeDocument(
   return purgeAll(identity, (named) => store.purgeDocument(document, named), mayContinue);
 }
 
-/** Needs no name for what is stored now: each session says whose it is. False when it was ended before nothing was left. */
+/** Each session names its Project, so no identity is needed. False when ended before the end. */
 export async function purgeProjectSessions(
   store: SessionPurges,
   { project, projectUid }: { readonly project: ProjectRef; readonly projectUid: string },
@@ -50,8 +51,8 @@ async function purgeAll(
   mayContinue: MayContinue,
 ): Promise<boolean> {
   for (;;) {
-    // Read before `mayContinue` is asked. The other way round, another replica could end the purge in between, and this would be the identity
-    // of what was stored since.
+    // Read before `mayContinue` is called. The other way round, another replica could end the purge
+    // in between, and this would be the identity of newer data.
     const identity = await identityOf();
     if (!(await mayContinue())) return false;
     if (identity === undefined || (await step(identity)) === "done") return true;

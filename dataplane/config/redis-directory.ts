@@ -1,5 +1,6 @@
-// The directory of a replica in a cluster: the index of projects from the start, a project's configuration from its first
-// request on, both kept current by following what is published. Refuses with `unavailable` while it lacks information.
+// The directory of a replica in a cluster: the index of projects from the start, a project's
+// configuration from its first request on, both kept current by following what is published.
+// Refuses with `unavailable` while information is missing.
 
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
@@ -19,20 +20,23 @@ export interface RedisDirectoryDeps {
   readonly waiting: RedisClient;
   readonly keyring: FollowedKeyring;
   readonly clock: Clock;
-  /** Projects kept loaded at once; the one unused for longest goes. 1,000 by default. */
+  /** Projects kept loaded at once; the least recently used one is evicted. 1,000 by default. */
   readonly maxLoaded?: number;
   /** How often revisions are compared, 5,000 by default. */
   readonly rereadMs?: number | undefined;
   /**
-   * Called before anything that was published is taken up: whether the stored data are those of before is said in Redis before that. What
-   * it rejects with is a failure to read.
+   * Called before anything published is applied: a loss of stored data is recorded in Redis before
+   * that. A rejection counts as a failure to read.
    */
   readonly beforeTaking: () => Promise<void>;
-  /** Called when Redis begins to say that its configuration is one that this replica can't read, and when it no longer does. */
+  /** Called when this replica becomes unable, or able, to read the configuration in Redis. */
   readonly onFit?: ((fit: ConfigFit) => void) | undefined;
-  /** Called when the replica can no longer serve anything older than `revision`, and again when what it can use has changed. */
+  /**
+   * Called when the replica can no longer serve anything older than `revision`, and again when what
+   * it can use has changed.
+   */
   readonly onApplied: (revision: number, nacks: readonly Nack[]) => void;
-  /** Called when what is refused of a project has changed, with what is refused of it now, if anything is. */
+  /** Called with what is refused of a project, if anything, when that has changed. */
   readonly onRefused?: ((nacks: readonly Nack[]) => void) | undefined;
 }
 
@@ -65,7 +69,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   let applied: number | undefined;
   const configFit = createConfigFit(keyring, deps.onFit);
 
-  /** What is known of a name that the index lacks. */
+  /** The answer for a name that is not in the index. */
   const missing = () => (index.whole() ? unknown : unavailable);
   const lookUp = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
     const known = projects.get(name)?.live;
@@ -83,13 +87,13 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     deps.onApplied(applied, nacks);
   };
 
-  /** Also of a project that is not loaded: it may just be looked up. */
+  /** Also of a project that is not loaded: it may be being read. */
   const forgetCredentials = (name: string, fields?: readonly string[]): void => {
     credentials.forget(name, fields);
     listeners.report(name);
   };
 
-  /** What a former ring could not open, the new one may. */
+  /** What the old ring could not open, the new one may. */
   const onRenewedRing = async (): Promise<void> => {
     await projects.retryRefused();
     acknowledge();

@@ -1,5 +1,5 @@
-// Reports to the operator how much of their quotas projects use: in a hash of this replica's own, only what changed, and nothing at all
-// where no project has a quota. It expires when the replica dies.
+// Reports to the operator how much of their quotas projects use: in a hash of this replica, only
+// what changed, and nothing where no project has a quota. It expires when the replica dies.
 
 import { keyOfProject, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
@@ -33,14 +33,16 @@ export function reportUsage({ redisClient, replica, reports, everyMs = usualEver
     if (now.size === 0 && gone.length === 0) return;
     const wasThere = await figures.write(key, { gone, changed, expirySeconds });
     for (const name of gone) reported.delete(name);
-    // Without the key, Redis was emptied, or away for longer than it lives: everything is reported anew.
+    // Without the key, Redis was emptied, or away for longer than its expiry: everything is
+    // reported again.
     if (!wasThere) reported.clear();
     for (const [name, text] of changed) reported.set(name, text);
   };
 
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    // What is lost now, the next round makes up for: nothing counts as reported before Redis has confirmed it.
+    // The next round repeats what is lost now: nothing counts as reported before Redis has
+    // confirmed it.
     running = running.then(round).catch(() => undefined);
   }, everyMs).unref();
 
@@ -63,7 +65,7 @@ export interface Figures {
 }
 
 export interface FiguresWriter {
-  /** False where nothing was there before: Redis was emptied, or it has expired. A call without changes renews its expiry. */
+  /** False where nothing was there: Redis was emptied, or it expired. Renews the expiry. */
   write(key: string, figures: Figures): Promise<boolean>;
 }
 

@@ -1,5 +1,6 @@
-// Looks whether Redis still holds the stored data that it held: every second, and on each new connection of the store before that is used.
-// What can't be read leaves the last answer as it is: requests fail by themselves meanwhile.
+// Watches whether Redis still has the stored data: every second, and on each new connection of the
+// store before that is used. A failed read leaves the last answer: requests fail by themselves
+// meanwhile.
 
 import { configKeys } from "../../core/config/config-keys.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
@@ -13,11 +14,11 @@ export interface StoreWatch {
   isLost(): boolean;
   /** Redis has said so once; one that is empty since before this replica started says nothing. */
   hasLooked(): boolean;
-  /** Looks now unless that is so. Rejects when Redis doesn't answer. */
+  /** Reads now unless that was done. Rejects when Redis does not answer. */
   haveLooked(): Promise<void>;
   /**
-   * Looks now by the connection that data are read and written over, and goes on looking by it: another one may lead to another server.
-   * Rejects when that is not answered.
+   * Reads now, and from then on, by the connection that data use: another one may lead to another
+   * server. Rejects when that is not answered.
    */
   lookBy(read: RedisClient["read"]): Promise<void>;
   stop(): Promise<void>;
@@ -29,7 +30,7 @@ export interface StoreWatchDeps {
   readonly timers: Timers;
   /** Called when data begin to be refused, and when they no longer are. */
   readonly onLoss?: ((loss: DataLoss | undefined) => void) | undefined;
-  /** Told when the Redis user turns out not to have the right to read this, and when it may again. */
+  /** Called when the Redis user does not have the right to read this, and when it has. */
   readonly onForbidden?: ((forbidden: boolean) => void) | undefined;
 }
 
@@ -72,7 +73,8 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
       throw error;
     });
     noteAccess(false);
-    // It may have been emptied before this replica started: what it is, the first operator that writes to it says.
+    // It may have been emptied before this replica started: the first operator that writes to it
+    // says what it is.
     if (now === "nothing") return;
     const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
     loss = now;

@@ -1,4 +1,5 @@
-// Decides, from a document's text, whether a write finds at its path what it expects there (Expected in ports/documents.ts).
+// Decides, from a document's text, whether a write finds what it expects at its path (Expected in
+// ports/documents.ts).
 
 import { readAt } from "../../core/json/splice.ts";
 import type { Expected } from "./ports/documents.ts";

@@ -7,7 +7,7 @@ import { recentlyUsed } from "../../core/recently-used.ts";
 import { TokenBucket } from "../../core/token-bucket.ts";
 import type { TokenBuckets } from "./ports/limits.ts";
 
-/** The one that was used longest ago is dropped beyond these, and is full when it is needed again. */
+/** Beyond these the least recently used one is dropped; it is full when it is needed again. */
 const maxBuckets = 20_000;
 
 export function createMemoryBuckets(clock: Clock): TokenBuckets {

@@ -1,5 +1,5 @@
-// Puts around every call of a store: an observation of how long it took and how it ended, a count of calls under way that
-// close waits for, and StoreUnavailable for calls after that.
+// Wraps every call of a store: observes how long it took and how it ended, counts calls under way,
+// for which close waits, and throws StoreUnavailable after that.
 
 import { OutcomeUnknown, StoreUnavailable, WriteConflict } from "../../core/errors/store-errors.ts";
 import type { Store, StoreObservation } from "./port.ts";
@@ -18,7 +18,7 @@ type Kind<M> = M extends (...args: never[]) => infer Result
 type OtherThanCalls = { readonly [Name in keyof Store as Exclude<Name, CallName>]: Kind<Store[Name]> };
 type CallName = { [Name in keyof Store]: Kind<Store[Name]> extends "call" ? Name : never }[keyof Store];
 
-/** Methods that don't return a promise: the compiler wants all of them named here, and no others. */
+/** Methods that don't return a promise: the compiler requires all of them here, and no others. */
 const otherKinds: OtherThanCalls = {
   readObjects: "iteration",
   scan: "iteration",
@@ -106,7 +106,8 @@ class Calls {
 }
 
 export function outcomeOf(error: unknown): StoreObservation["outcome"] {
-  // The store answered each command. Like a compare-and-set that lost, it is no failure that an alert of outages may count.
+  // The store answered each command. A compare-and-set that lost is no failure that an alert may
+  // count.
   if (error instanceof WriteConflict) return "ok";
   if (error instanceof StoreUnavailable) return "unavailable";
   return error instanceof OutcomeUnknown ? "unknown" : "error";
@@ -114,7 +115,7 @@ export function outcomeOf(error: unknown): StoreObservation["outcome"] {
 
 export type Method = (...args: readonly unknown[]) => unknown;
 
-/** Another object with the methods of `port`, each as `wrap` returns it; `port` itself stays as it is. */
+/** Another object with the methods of `port`, as `wrap` returns them, inherited ones too. */
 export function wrapMethods<Port extends object>(
   port: Port,
   wrap: (name: keyof Port & string, method: Method) => Method,

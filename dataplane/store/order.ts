@@ -1,22 +1,25 @@
-// Turns a value's canonical JSON text into a string whose bytes sort as docs/queries.md orders values; refuses nothing.
+// Turns a value's canonical JSON text into a string whose bytes sort as docs/queries.md orders
+// values.
 //
-// Missing and null < false < true < numbers by exact value < strings by code points < arrays < objects. Strings count up to
-// the code point in which their 1,024th byte of UTF-8 lies; arrays tie with one another, and so do objects. An encoding
-// holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans
-// use the same encodings, so that both give one order and one notion of equal values.
+// Missing and null < false < true < numbers by exact value < strings by code points < arrays <
+// objects. Strings count up to the code point with their 1,024th byte of UTF-8; arrays are equal to
+// one another, and so are objects. An encoding contains no NUL, so that `<encoding>\0<id>` sorts by
+// value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans use the
+// same encodings, so both have one order and one equality.
 //
-// Stored indexes hold encodings. A change of them here has to raise `encoding` in redis/index-set.ts, and to add a step to
-// embedded/schema.ts that has all indexes built anew; without it, old and new entries mix in one index, and lists leave objects out.
+// Stored indexes contain encodings. A change of them here has to raise `encoding` in
+// redis/indexes/index-set.ts, and to add a step to embedded/schema.ts that builds all indexes
+// again. Otherwise old and new entries mix in one index, and lists leave objects out.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
 import { stepped } from "../../core/json/number.ts";
 
 const rank = { null: "0", false: "1", true: "2", number: "3", string: "4", array: "5", object: "6" } as const;
 
-/** Bytes of UTF-8 after which no further code point of a string counts: two that agree so far have one key. */
+/** Bytes of UTF-8 after which code points of a string don't count. */
 export const encodedStringBytes = 1024;
 
-/** The sort key of a value, or of a missing one. Equal values have equal keys: `1` and `1.0`, `0` and `-0.0`. */
+/** The sort key of a value, or of a missing one. `1` and `1.0`, `0` and `-0.0` are equal. */
 export function encodeSortValue(valueText: string | undefined): string {
   if (valueText === undefined) return rank.null;
   switch (valueText.charAt(0)) {
@@ -37,7 +40,7 @@ export function encodeSortValue(valueText: string | undefined): string {
   }
 }
 
-/** Stands between the values of an index of two fields: before everything that a value could go on with. */
+/** Between the values of an index of two fields: sorts before anything else. */
 export const betweenValues = "\0";
 
 /** What an index has of an object: its field's encoded value, or those of both its fields. */
@@ -49,7 +52,9 @@ export function encodeIndexed(
   return parts.map((part) => encodeSortValue(textAt(part.path))).join(betweenValues);
 }
 
-/** Compares as the bytes of UTF-8 do, which is by code points; JavaScript's `<` puts U+FFFD behind U+1F600. */
+/**
+ * Compares as the bytes of UTF-8 do, by code points; JavaScript's `<` sorts U+FFFD after U+1F600.
+ */
 export function compareEncoded(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);
   for (let at = 0; at < shared; at++) {
@@ -71,8 +76,8 @@ function escapedString(value: string): string {
 }
 
 /**
- * The code points that begin within the first bytes. The last one counts whole even when it ends beyond: cut before it, a
- * string would sort before another that it follows.
+ * The code points that begin within the first bytes. The last one counts even when it ends beyond:
+ * cut before it, a string would sort before one that it follows.
  */
 function prefixThatCounts(value: string): string {
   let bytes = 0;
@@ -92,8 +97,9 @@ function utf8Length(point: number): number {
 }
 
 /**
- * Sixteen ordered hexadecimal digits of the largest double that is not above the value, then three of what is left when the
- * value is an integer between doubles (at most 2,047). Zeros at the end are dropped: `\0` sorts as they would.
+ * Sixteen ordered hexadecimal digits of the largest double that is not above the value, then three
+ * of the rest when the value is an integer between doubles (at most 2,047). Final zeros are
+ * dropped: `\0` sorts as they would.
  */
 function orderedNumber(text: string): string {
   const isExact = text.length <= 15 || /[.e]/.test(text);
@@ -108,7 +114,7 @@ function orderedNumber(text: string): string {
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** 2^63 plus or minus the bits of the magnitude: both zeros are one, and round negative numbers end in zeros as well. */
+/** 2^63 plus or minus the magnitude's bits: both zeros are equal, round numbers end in zeros. */
 function orderedDouble(value: number): string {
   bits.setFloat64(0, value);
   const high = bits.getUint32(0);

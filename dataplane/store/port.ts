@@ -1,8 +1,9 @@
-// The store as the data plane sees it: objects in collections, one JSON document per root key, sessions, and counters that
-// all replicas share. It knows neither HTTP nor Redis. Each call may throw, from core/errors/store-errors.ts, StoreUnavailable
-// (nothing was sent, nothing happened), OutcomeUnknown (a write was sent and its answer never came), or WriteConflict (other writes kept
-// winning, nothing happened); no adapter sends a write twice.
-// An adapter is done when it passes test/store/contract/.
+// The store as the data plane sees it: objects in collections, one JSON document per root key,
+// sessions, and counters that all replicas share. It knows neither HTTP nor Redis. Each call may
+// throw, from core/errors/store-errors.ts, StoreUnavailable (nothing was sent, nothing happened),
+// OutcomeUnknown (a write was sent and its answer never came), or WriteConflict (other writes kept
+// winning, nothing happened). No adapter sends a write twice. An adapter is done when it passes
+// test/store/contract/.
 
 import type { DocumentReads, DocumentWrites } from "./ports/documents.ts";
 import type { IdempotencyRecords } from "./ports/idempotency.ts";
@@ -23,7 +24,7 @@ export interface DataStore
     DocumentWrites,
     IdempotencyRecords {}
 
-/** All of it, for code that opens, wraps or closes a store; other code names the parts that it uses. */
+/** The entire store, for code that opens, wraps or closes one; other code names ports. */
 export interface Store
   extends DataStore,
     ObjectIndexes,

@@ -1,8 +1,8 @@
-// Half-open intervals of encoded values (order.ts), as a filter on an indexed field reads them, and the operations on sets of them: union,
-// intersection, complement. Pure; refuses nothing.
+// Half-open intervals of encoded values (order.ts), as a filter on an indexed field reads them, and
+// sets of them: union, intersection, complement.
 //
-// An index orders its entries, `<encoding>\0<id>`, by bytes. No bound ends in NUL, so a range contains an entry exactly when it contains
-// the entry's encoding alone.
+// An index orders its entries, `<encoding>\0<id>`, by bytes. No bound ends in NUL, so a range
+// contains an entry exactly when it contains the entry's encoding alone.
 
 import { compareEncoded } from "./order.ts";
 
@@ -13,7 +13,9 @@ export interface ValueRange {
   readonly to: string;
 }
 
-/** Appended to an encoding, sorts after all entries that have it, and before every longer encoding. */
+/**
+ * Appended to an encoding, sorts after all entries that have it, and before every longer encoding.
+ */
 const afterEntries = "\u0001";
 /** No encoding is less: each starts with a rank from 0 to 6. */
 const lowerBound = "0";
@@ -76,7 +78,7 @@ function nextCodePoint(point: number): string | undefined {
   return String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
 }
 
-/** Normalised: ascending, disjoint, none of them empty. The other operations expect their ranges so. */
+/** Normalised: ascending, disjoint, none of them empty. The other operations expect that. */
 export function union(ranges: readonly ValueRange[]): readonly ValueRange[] {
   const sorted = ranges
     .filter(({ from, to }) => compareEncoded(from, to) < 0)

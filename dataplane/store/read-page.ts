@@ -1,6 +1,7 @@
-// Reads the objects of a page whose ids a store has found: in steps, as long as the page is not too long, and beyond half a mebibyte only once
-// the caller lets it. Objects change between the steps: one that no longer matches the list's filter or owner is left out, and where one has
-// taken another place in the list's order, the page is found and read again.
+// Reads the objects of a page whose ids a store has found: in steps, while the page is not too
+// long, and beyond half a mebibyte only when the caller allows it. Objects change between the
+// steps: one that no longer matches the list's filter or owner is left out, and when one has moved
+// in the list's order, the page is found and read again.
 
 import type { IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
@@ -40,7 +41,7 @@ export interface OrderedPage<Found> {
   readonly page: Page;
 }
 
-/** A page that changed this often while it was read is put in order by the values that were read last. */
+/** A page that changed this often while it was read is sorted by the values that were read last. */
 const maxAttempts = 3;
 
 /** Bytes that a page may have read before the caller is asked whether it may read on. */
@@ -139,8 +140,8 @@ function isSorted(objects: readonly PageObject[], index: IndexField, { descendin
 }
 
 /**
- * Integers of up to 15 digits as numbers, which order as their encodings do, and anything else encoded: encoding every value took longer than
- * reading it.
+ * Integers of up to 15 digits as numbers, which sort as their encodings do, and anything else
+ * encoded: encoding every value took longer than reading it.
  */
 function comparable(index: IndexField, text: string): number | string {
   const value = index.parts === undefined ? valueAt(text, index.path) : undefined;

@@ -1,4 +1,5 @@
-// A button that may do nothing for now. It is marked as such and not `disabled`, because a button that becomes `disabled` loses the focus.
+// A button that is temporarily inactive. It is marked as such and not `disabled`, because a button
+// that becomes `disabled` loses the focus.
 
 import type { ComponentChildren, Ref } from "preact";
 

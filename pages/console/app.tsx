@@ -1,5 +1,5 @@
-// The frame of the console: bar, list of resources and root keys, and what is chosen of them. Asks for credentials where the server does,
-// and before something unsaved is lost.
+// The frame of the console: bar, list of resources and root keys, and the selected one. Asks for
+// credentials where the server does, and before something unsaved is lost.
 
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Gate, type WayBack } from "../sign-in/gate.tsx";
@@ -29,7 +29,7 @@ export function App({ signIn, unsaved }: AppProps) {
   const navigation = useNavigation(unsaved);
   const session = useSession(signIn, unsaved);
   const state = useDescription({ signIn, session, unsaved, route: navigation.route });
-  // Nobody else gets to see what was looked for.
+  // Nobody else may see the filters.
   const visited = useMemo(() => new VisitedLists(), [session.contentKey]);
   const [isSigningOut, setSigningOut] = useState(false);
   const isLocked = state.problem?.status === 401;

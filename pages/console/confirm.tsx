@@ -1,4 +1,4 @@
-// Asks before something is done that can't be undone. Shown as long as it is rendered: its owner renders it to open it.
+// Asks before something that can't be undone. Shown as long as it is rendered.
 
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 

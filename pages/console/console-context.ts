@@ -1,4 +1,5 @@
-// What every part of the console works with: who is signed in, what is not saved, and how to ask for credentials.
+// Shared by all of the console: who is signed in, what is not saved, and how to ask for
+// credentials.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";

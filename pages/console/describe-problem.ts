@@ -1,4 +1,5 @@
-// From a refused request to the words that a person reads. The details of some statuses are for programs, so that others stand here.
+// From a refused request to words for a person. The details of some statuses are for programs, so
+// other words are here.
 
 import type { Problem } from "../sign-in/problem.ts";
 

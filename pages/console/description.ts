@@ -1,5 +1,5 @@
-// Reads the project's OpenAPI document: which resources and root keys it has, what may be done with them, and what the fields of objects
-// are. Refuses nothing: what the document does not have is not offered.
+// Reads the project's OpenAPI document: its resources and root keys, what may be done with them,
+// and the fields of objects. What the document does not have is not offered.
 
 import type { Json, JsonObject as SchemaObject } from "../../core/config/types.ts";
 import { sampleValue } from "../../core/schema/sample-value.ts";
@@ -50,7 +50,7 @@ export interface Resource {
 
 export interface RootKey {
   readonly name: string;
-  /** `write`: replace the value or a part of it; `add` and `delete`: members and elements inside of it. */
+  /** `write`: replace the value or something in it; `add`, `delete`: members and elements. */
   readonly may: { readonly read: boolean; readonly write: boolean; readonly add: boolean; readonly delete: boolean };
 }
 
@@ -83,7 +83,8 @@ class OpenApiDocument {
 
   resolve(value: unknown): JsonObject {
     let found = asObject(value);
-    // A reference to a reference is rare, and one that leads in a circle is a fault of the document.
+    // A reference to a reference is rare, and one that leads in a circle is a fault of the
+    // document.
     for (let steps = 0; typeof found["$ref"] === "string" && steps < 10; steps += 1) {
       const segments = found["$ref"].replace(/^#\//, "").split("/");
       found = segments.reduce<JsonObject>((at, segment) => objectAt(at, unescaped(segment)), this.root);
@@ -195,8 +196,8 @@ function sortableIn(indexes: readonly unknown[]): readonly string[] {
 }
 
 /**
- * Of an indexed field the document names each operator that fits its type. It lists one filter of a field without an index, to keep it short;
- * all others work too.
+ * Of an indexed field the document names each operator for its type. It lists one filter of a field
+ * without an index, to keep it short; all others work too.
  */
 function withOperators(filters: readonly Filter[]): readonly Filter[] {
   const fields = Map.groupBy(filters, ({ field }) => field);

@@ -1,4 +1,5 @@
-// Why a request was refused, in a box that screen readers read out. Errors of single members are shown at their lines, by the editor.
+// Why a request was refused, in a box that screen readers read out. The editor shows errors of
+// single members at their lines.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { canonicalJson } from "../../core/json/canonical.ts";
@@ -8,7 +9,7 @@ import { useConsole } from "./console-context.ts";
 import { describeProblem } from "./describe-problem.ts";
 import { maxStoredDepth } from "./editor/pretty.ts";
 
-/** What a project answers to what it offered before its schema, its rules or its resources changed. */
+/** Answers of a project to requests for what it offered before it changed. */
 const statusesOfChange: ReadonlySet<number> = new Set([400, 403, 404, 405]);
 
 export interface ProblemMessageProps {

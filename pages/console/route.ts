@@ -1,4 +1,5 @@
-// Which part of the console is shown, as the fragment of the page's URL: so a part can be linked to, and the browser's Back works.
+// Which view of the console is shown, as the fragment of the page's URL: it can be linked to, and
+// the browser's Back works.
 
 import type { Description } from "./description.ts";
 

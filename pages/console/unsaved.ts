@@ -1,5 +1,5 @@
-// Which editors hold something that is not saved. The console asks before it shows anything else, and the browser before it leaves the
-// page.
+// Which editors have unsaved text. The console asks before it shows anything else, and the browser
+// before it leaves the page.
 
 export class UnsavedChanges {
   readonly #editors = new Set<object>();

@@ -1,6 +1,7 @@
-// Loads what the console knows of its project, again whenever somebody has signed in or out, and asks whether it has changed whenever a
-// person comes back to the page, goes to another view or is refused something. A change is taken over at once, except where that would
-// lose what the person has entered: then it waits until the person has left the view.
+// Loads the project's description, again whenever somebody has signed in or out, and checks for
+// changes whenever a person comes back to the page, opens another view or is refused something. A
+// change is applied at once, except where that would lose what the person has entered: then it
+// waits until the person has left the view.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Problem, problemOf } from "../sign-in/problem.ts";
@@ -67,7 +68,7 @@ export function useDescription({ signIn, session, unsaved, route }: DescriptionO
     });
   };
   useEffect(() => {
-    // What is kept stays as it is until somebody has signed in.
+    // It stays until somebody has signed in.
     if (isKept) return undefined;
     let isLatest = true;
     void load(signIn, latest.current.known.loaded?.etag).then((answer) => {

@@ -1,6 +1,7 @@
-// The part of the console that the page's URL names, and the way to another one. A person is asked before something unsaved is lost: the
-// browser has gone to the other entry of its history by then, so the console goes back to the entry that it shows, and follows once the
-// person agrees.
+// The view of the console that the page's URL names, and the way to another one. A person is asked
+// before something unsaved is lost: the browser has already moved to the other entry of its
+// history, so the console moves back to the entry that it shows, and follows once the person
+// agrees.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fragmentOf, type Route, routeOf } from "./route.ts";
@@ -64,7 +65,7 @@ export function useNavigation(unsaved: UnsavedChanges): Navigation {
   };
 }
 
-/** The entry's place in the browser's history, counted from the first one that the console has shown. */
+/** The entry's place in the browser's history, counted from the console's first one. */
 function indexOfEntry(): number | undefined {
   const { index } = (history.state ?? {}) as { readonly index?: unknown };
   return typeof index === "number" ? index : undefined;

@@ -7,7 +7,7 @@ export interface Sending {
   /** Why the last attempt was refused. */
   readonly problem: Problem | undefined;
   readonly isBusy: boolean;
-  /** True once `request` has returned without a problem; false at once while another request is under way. */
+  /** True once `request` has succeeded; false at once while another one is under way. */
   readonly send: (request: () => Promise<Problem | undefined>) => Promise<boolean>;
 }
 

@@ -1,6 +1,6 @@
-// What becomes of the console's content when somebody signs in or out, on this page or another one. It is shown anew, except where that
-// would lose what a person has entered: then it waits behind the form until the same person has signed in again, or whoever has signed in
-// meanwhile agrees to lose it.
+// The console's content when somebody signs in or out, on this page or another one. It is rendered
+// again, except where that would lose what a person has entered: then it waits behind the form
+// until the same person has signed in again, or another person agrees to lose it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type SignIn, schemeOf } from "../sign-in/sign-in.ts";
@@ -9,10 +9,10 @@ import type { UnsavedChanges } from "./unsaved.ts";
 interface SessionState {
   /** Counts changes of who is signed in. */
   readonly changes: number;
-  /** Another number: the content is shown anew. */
+  /** Another number: the content is rendered again. */
   readonly contentKey: number;
   readonly isGateOpen: boolean;
-  /** Something unsaved is kept for the person who was signed in. */
+  /** Something unsaved waits for the person who was signed in. */
   readonly isKept: boolean;
   /** Somebody else is signed in by now, and asked whether it may be lost. */
   readonly isAsking: boolean;
@@ -30,7 +30,7 @@ export interface Session extends SessionState {
   readonly owner: Owner | undefined;
   readonly openGate: () => void;
   readonly closeGate: () => void;
-  /** Loses what is kept, for whoever is signed in now. */
+  /** Loses it, for whoever is signed in now. */
   readonly discard: () => void;
   readonly askToDiscard: () => void;
   readonly keep: () => void;

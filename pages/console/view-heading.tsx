@@ -1,5 +1,5 @@
-// The heading of a view. Another view that is shown gets the focus there, so that a person who doesn't see the page hears where it is,
-// and the page's title names it.
+// The heading of a view. A new view gets the focus there, so that a person who does not see the
+// page hears where it is, and the page's title names it.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useConsole } from "./console-context.ts";

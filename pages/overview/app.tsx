@@ -1,4 +1,4 @@
-// The overview as a person sees it: how things are in the bar, then messages, projects, and what became of each manifest.
+// The overview as a person sees it: messages, projects, and the state of each manifest.
 
 import { useEffect } from "preact/hooks";
 import { type Followed, useDevState } from "./follow-state.ts";

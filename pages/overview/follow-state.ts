@@ -1,4 +1,4 @@
-// Asks for the state again and again while the page is visible, and says when there is no answer. An answer that is the same as the last one
+// Polls the state while the page is visible, and says when there is no answer. An unchanged answer
 // has no body.
 
 import { useEffect, useState } from "preact/hooks";
@@ -32,7 +32,8 @@ function followState(show: (next: Followed) => void): () => void {
 
   const ask = async (): Promise<Followed> => {
     const headers: HeadersInit = tag === undefined ? {} : { "If-None-Match": tag };
-    // The tag is compared here and not by the browser's cache, which would hand over the whole state each time.
+    // The tag is compared here and not by the browser's cache, which would return the entire state
+    // each time.
     const response = await fetch("-/overview/state.json", {
       headers,
       cache: "no-store",

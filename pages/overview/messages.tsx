@@ -1,4 +1,5 @@
-// What the terminal says of manifests, files, seeds and stored data, as long as it is true: problems first, then warnings and notes.
+// What the terminal says of manifests, files, seeds and stored data, as long as it is true:
+// problems first, then warnings and notes.
 
 import type { Level, OverviewState, ShownMessage, ShownNews } from "./state.ts";
 

@@ -4,8 +4,10 @@
 export type Level = "problem" | "warning" | "note";
 
 /**
- * `live`: served as its manifest says. `partly`: so it is, less what is refused of it. `lastGood`: an earlier version is served. `refused`: nothing of it is served. `waiting`: its Project is
- * suspended. `unreadable`: it is not in its file, of which a part can't be read; an earlier version is served.
+ * `live`: served as its manifest says. `partly`: the same, without what is refused of it.
+ * `lastGood`: an earlier version is served. `refused`: nothing of it is served. `waiting`: its
+ * Project is suspended. `unreadable`: its file can't be read completely, and an earlier version is
+ * served.
  */
 export type ManifestState = "live" | "partly" | "lastGood" | "refused" | "waiting" | "unreadable";
 
@@ -13,7 +15,7 @@ export interface ShownMessage {
   readonly level: Level;
   /** `file:line:column`. */
   readonly position: string;
-  /** RFC 6901, from the object's root; empty for the object or the file as a whole. */
+  /** RFC 6901, from the object's root; empty for the object or the file itself. */
   readonly pointer: string;
   readonly text: string;
 }
@@ -29,7 +31,7 @@ export interface ShownManifest {
   readonly messages: readonly ShownMessage[];
 }
 
-/** Of a file as a whole, or of objects whose names are not known. */
+/** Of a file, or of objects whose names are not known. */
 export interface ShownFile {
   readonly file: string;
   readonly outcome?: string;

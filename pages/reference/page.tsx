@@ -1,5 +1,5 @@
-// The reference page: gets the project's openapi.json, asks for credentials where it needs some, and hands it to the viewer, which sends
-// through this page what a person tries.
+// The reference page: gets the project's openapi.json, asks for credentials where it needs some,
+// and passes it to the viewer, which sends a person's trial requests through this page.
 
 import { render } from "preact";
 import { Gate } from "../sign-in/gate.tsx";
@@ -8,7 +8,7 @@ import { problemOf } from "../sign-in/problem.ts";
 import { type Credential, SignIn, schemeOf } from "../sign-in/sign-in.ts";
 import { SignedInAs } from "../sign-in/signed-in-as.tsx";
 
-/** An OpenAPI document, as far as it is looked at here. */
+/** The used members of an OpenAPI document. */
 interface Description {
   readonly info: { readonly title: string };
   readonly components: { readonly securitySchemes: Record<string, SecurityScheme> };
@@ -94,7 +94,7 @@ async function show(description: Description): Promise<void> {
   shown = { viewer: made, scheme: schemeOf(credential), description };
 }
 
-/** What examples show in place of a secret: the viewer never has one, and page.css hides its own fields for them. */
+/** Shown in place of a secret: the viewer never has one, and page.css hides its fields. */
 const placeholders = {
   apikey: { value: "apikey YOUR_API_KEY" },
   bearer: { token: "YOUR_ACCESS_TOKEN" },
@@ -106,7 +106,10 @@ function placeholdersOf({ components }: Description): object {
   return { ...placeholders, ...Object.fromEntries(issuers.map((name) => [name, { token: "YOUR_TOKEN" }])) };
 }
 
-/** The description with one way to show who calls, the one signed in with: the viewer's examples take the first, or none where that may be. */
+/**
+ * The description with one way to show who calls, the one signed in with: the viewer's examples
+ * take the first, or none where that may be.
+ */
 function asSignedIn(description: Description, credential: Credential | undefined): Description {
   const copy = structuredClone(description);
   const { securitySchemes } = copy.components;
@@ -127,7 +130,9 @@ function asSignedIn(description: Description, credential: Credential | undefined
   return copy;
 }
 
-/** Sends what the viewer would, with the credential of the page unless the request has one of its own. */
+/**
+ * Sends what the viewer would, with the page's credential unless the request has one of its own.
+ */
 async function sendAndShow(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, { ...init, credentials: "omit" });
   // The viewer sends what its examples show: the name of a scheme, with a placeholder or alone.
@@ -135,7 +140,8 @@ async function sendAndShow(input: RequestInfo | URL, init?: RequestInit): Promis
   if (isEmpty) request.headers.delete("Authorization");
   const isOwn = request.url.startsWith(base.href) && isEmpty;
   const response = await (isOwn ? signIn.sendRequest(request) : fetch(request));
-  // On a narrow screen the answer is below all parameters: without this, nothing shows that it came.
+  // On a narrow screen the answer is below all parameters: without this, nothing shows that it
+  // came.
   setTimeout(() => {
     if (!matchMedia("(width < 1280px)").matches) return;
     document.querySelector("[role=dialog] section[aria-label=Response]")?.scrollIntoView({ block: "start" });

@@ -1,9 +1,10 @@
-// The authorization code grant with PKCE (RFC 6749, RFC 7636) of a public client, without the browser: what is asked of an issuer, what is
-// kept until the browser is back, and whether what it brings back is the answer to that.
+// The authorization code grant with PKCE (RFC 6749, RFC 7636) of a public client, without the
+// browser: the request to an issuer, what is stored until the browser is back, and whether the
+// answer belongs to the request.
 
 import { findIssuer, type IssuerIdentity, type OfferedIssuer } from "./offered-issuer.ts";
 
-/** Kept from leaving for an issuer until coming back. */
+/** Stored from leaving for an issuer until coming back. */
 export interface PendingSignIn {
   readonly issuer: IssuerIdentity;
   readonly state: string;
@@ -19,7 +20,7 @@ export function newPendingSignIn(kept: Pick<PendingSignIn, "issuer" | "redirectU
   return { ...kept, state: randomText(), nonce: randomText(), verifier: randomText() };
 }
 
-/** Where the browser goes. An endpoint's own query is kept. */
+/** Where the browser goes. An endpoint's own query stays. */
 export async function authorizationUrl(issuer: OfferedIssuer, pending: PendingSignIn): Promise<string> {
   const url = new URL(issuer.authorizationEndpoint);
   const parameters = {
@@ -27,7 +28,8 @@ export async function authorizationUrl(issuer: OfferedIssuer, pending: PendingSi
     client_id: issuer.clientId,
     redirect_uri: pending.redirectUri,
     scope: issuer.scopes.join(" "),
-    // OpenID Connect Core 1.0, section 11: without it a provider may ignore the wish for a refresh token.
+    // OpenID Connect Core 1.0, section 11: without it a provider may ignore the request for a
+    // refresh token.
     ...(issuer.scopes.includes("offline_access") && { prompt: "consent" }),
     state: pending.state,
     nonce: pending.nonce,

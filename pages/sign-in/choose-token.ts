@@ -1,5 +1,6 @@
-// Which of an issuer's tokens the API is sent: the access token if the project takes it, else the id_token if it takes that one. The API
-// verifies it; here it is only read, to say what has to be set where neither fits.
+// Which of an issuer's tokens the API is sent: the access token if the project accepts it, else the
+// id_token if it accepts that one. The API verifies it; here it is only read, to say what has to be
+// set where neither is accepted.
 
 import type { OfferedIssuer } from "./offered-issuer.ts";
 
@@ -12,10 +13,13 @@ export interface TokenAnswer {
 
 export type ChosenToken = { readonly token: string } | { readonly fault: string };
 
-/** `nonce` of the request; undefined where a token was refreshed, which is by no request of a browser. */
+/**
+ * `nonce` of the request; undefined where a token was refreshed, without a request of the browser.
+ */
 export function chooseToken(answer: TokenAnswer, issuer: OfferedIssuer, nonce: string | undefined): ChosenToken {
   const { access_token: access, id_token: identity } = answer;
-  // Also if the access token is sent: an id_token of another sign-in means that the code is of another one.
+  // Also if the access token is sent: an id_token of another sign-in means that the code is of
+  // another one.
   if (nonce !== undefined && identity !== undefined && claimsOf(identity)?.nonce !== nonce) {
     return { fault: `The id_token of ${issuer.name} is not for this sign-in (nonce). Sign in again.` };
   }

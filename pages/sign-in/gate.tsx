@@ -1,4 +1,5 @@
-// The form by which a person signs in: at an external issuer, with an API key, or with a user's name and password. Says why that failed.
+// The form by which a person signs in: at an external issuer, with an API key, or with a user's
+// name and password. Says why that failed.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { leaveForIssuer } from "./issuer-sign-in.ts";

@@ -1,5 +1,6 @@
-// Signing in at an external issuer, in the browser: leaves the page for it, and on return exchanges the code for a token. What has to
-// outlive the page meanwhile is in sessionStorage until the page is back, and never a token.
+// Signing in at an external issuer, in the browser: leaves the page for it, and on return exchanges
+// the code for a token. What has to outlive the page is in sessionStorage meanwhile, and never a
+// token.
 
 import {
   type AuthorizationResponse,
@@ -52,8 +53,9 @@ export async function leaveForIssuer(issuer: OfferedIssuer): Promise<string | un
 }
 
 /**
- * What an issuer has sent the browser back with; undefined if this page was opened otherwise. Called before anything else happens: takes
- * it out of the page's URL and the browser's history, and what was kept for it out of sessionStorage.
+ * What an issuer has sent the browser back with; undefined if this page was opened otherwise.
+ * Called before anything else: removes it from the page's URL and the browser's history, and its
+ * state from sessionStorage.
  */
 export function takeResponse(): AuthorizationResponse | undefined {
   const kept = sessionStorage.getItem(storageKey);

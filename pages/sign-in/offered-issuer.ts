@@ -1,4 +1,4 @@
-// What a page of a project is told of an external issuer at which people may sign in, as the data plane writes it into the page's HTML.
+// An external issuer at which people may sign in, as the data plane writes it into the page's HTML.
 // Public facts only: the page has them before anybody has signed in.
 
 export interface OfferedIssuer {
@@ -16,10 +16,10 @@ export interface OfferedIssuer {
   readonly scopes: readonly string[];
 }
 
-/** What of an issuer is kept with what it was asked for, or has given. */
+/** Identifies the issuer of a stored request or token. */
 export type IssuerIdentity = Pick<OfferedIssuer, "name" | "url">;
 
-/** By both: the project may call another issuer by the name by now, which must not get a code or a refresh token of this one. */
+/** By both: another issuer may have the name now, which must not get this one's tokens. */
 export function findIssuer(
   issuers: readonly OfferedIssuer[],
   identity: IssuerIdentity | undefined,
@@ -27,12 +27,15 @@ export function findIssuer(
   return issuers.find(({ name, url }) => name === identity?.name && url === identity.url);
 }
 
-/** Id of the element in which the page has them as JSON; a project without any has no such element. */
+/**
+ * Id of the element in which the page has them as JSON; a project without any has no such element.
+ */
 export const offeredIssuersId = "issuers";
 
 /**
- * A host as a source of a Content-Security-Policy may name it, reached by TLS or on this machine. URLs admit more: `;` and `,` in a host
- * would begin another directive or policy, and `*` stand for other hosts.
+ * A host as a source of a Content-Security-Policy, reached by TLS or on this machine. URLs admit
+ * more: `;` and `,` in a host would begin another directive or policy, and `*` stand for other
+ * hosts.
  */
 const origins = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:localhost|127\.0\.0\.1))(?::[0-9]+)?$/;
 

@@ -1,6 +1,7 @@
-// Who has signed in on this page, and the requests that are sent with that credential. It stays in this script's memory, and goes to this
-// project's own address and nowhere else. Another page of the project that is open in the same browser is told of it, so that a person
-// signs in once; when the last one is closed, it is gone.
+// Who has signed in on this page, and the requests that are sent with that credential. It stays in
+// this script's memory, and is sent to this project's own address only. Other pages of the project
+// that are open in the same browser get it, so that a person signs in once; when the last one is
+// closed, it is gone.
 
 import type { AuthorizationResponse } from "./authorization.ts";
 import { redeem, refreshAt } from "./issuer-sign-in.ts";
@@ -22,7 +23,7 @@ export interface Credential {
   readonly caller: Caller;
 }
 
-/** Without it a browser answers a Basic challenge with a dialog of its own, and remembers what is entered there. */
+/** Without it a browser answers a Basic challenge with its own dialog, and remembers. */
 const omit = { credentials: "omit" } as const;
 /** Milliseconds for which a page waits for the answer of another one before it asks the person. */
 const answerTimeoutMs = 150;
@@ -43,7 +44,10 @@ export class SignIn {
   #credential: Credential | undefined;
   #refreshing: Promise<void> | undefined;
   #isAsking = false;
-  /** Nobody is signed in here, and nobody has signed in or out since other pages were asked: their answers count, however late. */
+  /**
+   * Nobody is signed in here, and nobody has signed in or out since other pages were asked: their
+   * answers count, however late.
+   */
   #takesLateAnswer = false;
   #fault: string | undefined;
   readonly #base: URL;
@@ -51,7 +55,7 @@ export class SignIn {
   readonly #listeners = new Set<() => void>();
   readonly #expiryListeners = new Set<() => void>();
 
-  /** `base` = the project's URL, with a slash at its end; `issuers` = where people may sign in besides. */
+  /** `base` = the project's URL, with a final slash; `issuers` = where people may sign in, too. */
   constructor(base: URL, issuers: readonly OfferedIssuer[]) {
     this.#base = base;
     this.issuers = issuers;
@@ -88,7 +92,7 @@ export class SignIn {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Called when a request was refused because the credential has expired, and there is no other one to be had without the person. */
+  /** Called when the credential has expired and only the person can get another one. */
   onExpiry(listener: () => void): () => void {
     this.#expiryListeners.add(listener);
     return () => this.#expiryListeners.delete(listener);
@@ -118,7 +122,10 @@ export class SignIn {
     return this.sendRequest(new Request(new URL(input, this.#base), { ...init, ...omit }));
   }
 
-  /** Adds the credential. Where its access token has expired, sends the request once more with another token of the same person. */
+  /**
+   * Adds the credential. If its access token has expired, sends the request once more with another
+   * token of the same person.
+   */
   async sendRequest(request: Request): Promise<Response> {
     const again = request.clone();
     const used = this.#credential;
@@ -187,8 +194,9 @@ export class SignIn {
   }
 
   /**
-   * Forgets the credential at once, whether or not the server can be reached; then ends the session there. At an external issuer nothing
-   * ends: the person is signed in there for other applications, too.
+   * Drops the credential at once, whether or not the server can be reached; then ends the session
+   * there. At an external issuer nothing ends: the person is signed in there for other
+   * applications, too.
    */
   async signOut(): Promise<void> {
     const before = this.#credential;
@@ -219,7 +227,9 @@ export class SignIn {
     this.#publish({ kind: "refreshed", credential: this.#credential });
   }
 
-  /** One page at a time: many issuers take a refresh token once, and take the second use of it for theft. */
+  /**
+   * One page at a time: many issuers accept a refresh token once, and treat a second use as theft.
+   */
   async #refreshAtIssuer({ issuer: identity, authorization }: Credential): Promise<void> {
     const issuer = findIssuer(this.issuers, identity);
     if (issuer === undefined) return;
@@ -243,7 +253,8 @@ export class SignIn {
     const credential = { ...made, caller: (await response.json()) as Caller };
     this.#takesLateAnswer = false;
     this.#credential = credential;
-    // Also if it is the same person: what was refused before, as after the end of a session, works now.
+    // Also if it is the same person: what was refused before, as after the end of a session, works
+    // now.
     this.#notify();
     this.#publish({ kind: "signed in", credential });
     return undefined;
@@ -289,7 +300,7 @@ export class SignIn {
   }
 }
 
-/** The project's name as the page's address has it, for who has not signed in: the last part of the path, or a host of its own. */
+/** The project's name from the address, for a visitor: the last segment, or the host. */
 function projectAt({ pathname, host }: URL): string {
   const name = pathname.split("/").at(-2) ?? "";
   return name === "" ? host : name;

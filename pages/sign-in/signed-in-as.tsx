@@ -1,4 +1,5 @@
-// Who is signed in, in the bar of each page. On a phone the name alone is shown (look.css); screen readers read all of it.
+// Who is signed in, in the bar of each page. On a phone only the name is shown (look.css); screen
+// readers read all of it.
 
 import type { Credential } from "./sign-in.ts";
 

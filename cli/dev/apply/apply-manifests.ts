@@ -1,6 +1,7 @@
-// Does for a folder of manifests what an API server does: decides which version of each object is valid after the folder was read.
-// A refused edit leaves the version before; a file with a document that can't be read leaves all of its objects; an object whose manifest is gone waits
-// for its deletion. An object that names another Project than before is deleted and created anew, once that Project is there.
+// Does for a folder of manifests what an API server does: decides which version of each object is
+// valid. A refused edit leaves the version before it. A file with a document that can't be read
+// leaves all of its objects. An object whose manifest is gone waits for its deletion. An object
+// that names another Project than before is deleted and created again, once that Project exists.
 
 import { isDeepStrictEqual } from "node:util";
 import type { UncheckedObject } from "../../../core/manifests/object.ts";
@@ -124,7 +125,7 @@ export function keptBy(
   return (subject, file) => subjects.has(subject) || files.has(file);
 }
 
-/** What becomes of a Project's data is not changed by its being removed a moment before its children. */
+/** A Project that is removed a moment before its children still decides about their data. */
 function policyOf(object: KnownObject, known: DevState): DeletionPolicy {
   const stored = storedObject(object, object.manifest);
   if (stored.kind === "Project") return effectiveDeletionPolicy(stored);

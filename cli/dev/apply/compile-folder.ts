@@ -1,5 +1,6 @@
-// Turns the valid objects into what is served, project by project: Secrets are resolved and written first, then everything is
-// compiled against what was published before. One project's errors do not affect another.
+// Turns the valid objects into what is served, Project by Project: Secrets are resolved and written
+// first, then everything is compiled against what was published before. One Project's errors do not
+// affect another.
 
 import { createSecretKey } from "node:crypto";
 import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
@@ -42,15 +43,15 @@ export interface CompiledFolder {
   readonly verdicts: readonly Verdict[];
   /** By UID: what resolve wants remembered. */
   readonly statuses: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** Projects whose signing ring was lost and recreated. */
+  /** Projects whose signing keys were lost and created again. */
   readonly ringsReplaced: readonly ProjectRef[];
-  /** Unix milliseconds: the earliest moment at which another pass gives something else although nothing was edited. */
+  /** Unix milliseconds: when another pass would give another result although nothing was edited. */
   readonly nextAt?: number;
 }
 
 const noSecret = createSecretKey(Buffer.alloc(32));
 
-/** A new signing key signs once every replica has it; this process is the only replica, so a moment is enough. */
+/** A new signing key signs once every replica has it. This process is the only replica. */
 const signingRingAgainMs = 500;
 
 export async function compileFolder(known: DevState, before: Published, tools: CompileTools): Promise<CompiledFolder> {
@@ -90,7 +91,7 @@ function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, before: Pub
 }
 
 interface BundleTools extends CompileTools {
-  /** What this pass wrote, by `<namespace>/<name>`: Projects of one namespace may want a Secret of the same name. */
+  /** Written in this pass, by `<namespace>/<name>`: Projects of one may need the same Secret. */
   readonly written: Map<string, Secret>;
 }
 
@@ -122,8 +123,9 @@ async function resolveBundle(
 }
 
 /**
- * What was served when dev mode stopped, from the last good versions and the hashes that were kept: incumbents keep their
- * names, and an edit that was broken before a restart is still broken after it, with the version before it served.
+ * What was served when dev mode stopped, from the last good versions and the stored hashes.
+ * Projects keep the names that they have, and an edit that was broken before a restart stays
+ * broken, with the version before it served.
  */
 export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkResource" | "secretOf">): Published {
   const objects = [...known.objects.values()].flatMap((object) => {
@@ -147,7 +149,7 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
   return published;
 }
 
-/** In dev mode every project has its console, for those who may sign in: it is what a person looks at first. */
+/** In dev mode every Project has its console for those who may sign in: people open it first. */
 function withConsole(parts: ProjectParts): ProjectParts {
   const { project } = parts;
   return project.console === "Nobody" ? { ...parts, project: { ...project, console: "Authenticated" } } : parts;

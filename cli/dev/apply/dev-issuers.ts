@@ -1,5 +1,5 @@
-// External issuers in dev mode, which fetches their keys in its own process: any https issuer, and one on this machine without TLS.
-// Nothing is known of the ServiceAccounts of a cluster.
+// External issuers in dev mode, which fetches their keys itself: any https issuer, and one on this
+// machine without TLS. There are no ServiceAccounts.
 
 import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import { plainIssuerUrl } from "../../../core/env/issuer-rules.ts";
@@ -11,10 +11,13 @@ import { createIssuerFetcher } from "../../../operator/issuers/issuer-fetcher.ts
 import type { IssuerSource, IssuersContext } from "../../../operator/model/issuers.ts";
 
 export interface DevIssuers extends IssuersContext {
-  /** The issuers of the projects, by `<namespace>/<name>` and the issuer's name. Resolves once they are fetched, or after a moment. */
+  /**
+   * The issuers of the projects, by `<namespace>/<name>` and the issuer's name. Resolves once they
+   * are fetched, or after two seconds.
+   */
   useOnly(projects: ReadonlyMap<string, ReadonlyMap<string, IssuerSource>>): Promise<void>;
   want(wanted: WantedKeys): void;
-  /** `changed` is called when something else is known of an issuer; right away, if that was so since the last `useOnly`. */
+  /** `changed` is called when an issuer has changed, also if that was since the last `useOnly`. */
   onChange(changed: () => void): void;
   stop(): void;
 }

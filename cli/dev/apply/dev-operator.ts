@@ -1,5 +1,6 @@
-// Stands in for API server, operator and publisher: reads the folder, applies its manifests, resolves Secrets, compiles, makes the
-// result live in one step, saves the state, and returns what is new as messages.
+// Stands in for API server, operator and publisher: reads the folder, applies its manifests,
+// resolves Secrets, compiles, makes the result live in one step, saves the state, and returns what
+// is new as messages.
 
 import { relative } from "node:path";
 import type { Clock } from "../../../core/clock.ts";
@@ -47,8 +48,9 @@ export interface DevOperatorView extends MessageFacts {
 
 export interface DevOperator {
   /**
-   * One pass from the folder to what is live; resolves with what is new. Never two at a time. Rejects when a file can't be
-   * read or written; what is live then stays, and the next pass starts from the same state.
+   * One pass from the folder to what is live; resolves with what is new. Never two at a time.
+   * Rejects when a file can't be read or written: then nothing changes, and the next pass starts
+   * from the same state.
    */
   reconcile(): Promise<readonly DevMessage[]>;
   view(): DevOperatorView;
@@ -81,7 +83,7 @@ async function pass(
   const now = clock.now();
   const fileKey = (file: string): string => relative(options.folder, file);
   const applied = applyManifests(reading.checked, state.known, { now, newUid, fileKey });
-  // Identities first: a record that is sealed for a UID which a crash forgets would be worthless.
+  // Identities first: a record that is signed for a UID is worthless once a crash loses that UID.
   if (hasNewIdentity(applied, state.known)) await stateFile.write(applied);
 
   const found = await removeSecrets(applied, now, secretFiles);
@@ -124,7 +126,7 @@ function projectUrl({ baseUrlOf }: DevOperatorOptions): (subject: string) => str
   };
 }
 
-/** Which versions are live after a compilation, which Secrets were resolved, and which deletions are left. */
+/** The state after a compilation: live versions, resolved Secrets, remaining deletions. */
 function nextState(known: DevState, compiled: CompiledFolder, done: readonly PendingDeletion[]): DevState {
   const accepted = new Set(compiled.verdicts.filter((verdict) => verdict.accepted).map(({ uid }) => uid));
   const objects = new Map<string, KnownObject>();
@@ -154,7 +156,8 @@ async function compile(
   options: DevOperatorOptions,
   { state, reading, applied, found, now }: Pass,
 ): Promise<CompiledFolder> {
-  // A Secret of the folder wins over a generated one of its name: in a cluster it would have been there first.
+  // A Secret of the folder wins over a generated one of its name: in a cluster it would exist
+  // first.
   const secretOf = (namespace: string, name: string): Secret | undefined => {
     const key = `${namespace}/${name}`;
     return reading.secrets.get(key)?.secret ?? found.get(key);

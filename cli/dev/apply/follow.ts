@@ -1,5 +1,6 @@
-// Runs the operator's pass again whenever something may have changed or is due, one at a time: changes during a pass cause one more
-// pass. A pass that fails is reported and tried again; what is live is still served.
+// Runs the operator's pass again whenever something may have changed or is due, one at a time.
+// Changes during a pass cause one more. A pass that fails is reported and tried again; what is live
+// is still served.
 
 import type { Timers } from "../../../core/timers.ts";
 import type { DevMessage } from "../report/messages.ts";

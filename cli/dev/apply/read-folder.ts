@@ -1,5 +1,5 @@
-// Reads the folder of manifests against what is known: accepted versions to compare with, and the Secrets of files that
-// can't be read for the moment. Answers nothing when the folder itself can't be read, as while it is being replaced.
+// Reads the folder of manifests and compares it with what is known: accepted versions, and the
+// Secrets of files that can't be read now. Fails while the folder itself can't be read.
 
 import type { Secret } from "../../../core/manifests/object.ts";
 import type { Manifest } from "../../../core/manifests/validate-manifest.ts";
@@ -31,7 +31,7 @@ export async function readFolder(
   const accepted = new Map<string, Manifest>();
   for (const [subject, { manifest }] of known.objects) accepted.set(subject, manifest);
   const read = await readManifests(folder);
-  // What names another Project than before is another object: nothing of the one before is compared with it.
+  // An object that names another Project than before is another object: the two are not compared.
   for (const { subject, object } of read.objects) {
     const before = accepted.get(subject);
     if (before !== undefined && namesAnotherProject(object, before)) accepted.delete(subject);

@@ -1,5 +1,6 @@
-// Reports when anything in a folder of manifests changes: by the system's events, debounced, and by comparing sizes and times
-// regularly, for file systems that send no events. Hidden folders and node_modules are left out.
+// Reports when anything in a folder of manifests changes: by the system's events, debounced, and by
+// comparing sizes and times regularly, for file systems without events. Hidden folders and
+// node_modules are left out.
 
 import { type FSWatcher, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -52,7 +53,9 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
     for (const folder of wanted) if (!watchers.has(folder)) watchOne(folder);
   }
 
-  /** Without events (some network and container file systems) the regular comparison still finds every change, later. */
+  /**
+   * Without events (some network file systems) the regular comparison finds every change, later.
+   */
   function watchOne(folder: string): void {
     try {
       const watcher = watch(folder, (_, name) => {
@@ -90,7 +93,7 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
   };
 }
 
-/** The path itself and the folders below it; the path alone when it is a file, or can't be read for now. */
+/** The path itself and the folders below it; the path alone when it is a file or can't be read. */
 async function foldersBelow(path: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
@@ -106,7 +109,9 @@ function isWatched(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules";
 }
 
-/** Equal as long as no file was added, removed or written; empty for a folder that can't be read. */
+/**
+ * Equal as long as no file was added, removed or written; empty for a folder that can't be read.
+ */
 async function fingerprint(path: string): Promise<string> {
   try {
     const files = await Promise.all((await listFiles(path)).map(describe));
@@ -116,7 +121,7 @@ async function fingerprint(path: string): Promise<string> {
   }
 }
 
-/** Of the seed beside manifests, in which no manifests are looked for. */
+/** Of the seed folder, in which manifests are not searched. */
 async function seedFiles(folder: string): Promise<readonly string[]> {
   try {
     return (await findSeedFiles(join(folder, seedFolderName))).map(({ path, version }) => `${path} ${version}`);
@@ -130,7 +135,7 @@ async function describe(file: string): Promise<string> {
     const { size, mtimeMs, ino } = await stat(file);
     return `${file} ${size} ${mtimeMs} ${ino}`;
   } catch {
-    // It went away since the folder was read; the next look sees that.
+    // It was removed since the folder was read: the next comparison sees that.
     return file;
   }
 }

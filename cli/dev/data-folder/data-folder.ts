@@ -1,5 +1,6 @@
-// Opens the folder where dev mode keeps stored data, generated secrets and what it has accepted: made when missing, closed to
-// other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
+// Opens the folder where dev mode keeps stored data, generated Secrets and accepted manifests. It
+// is created when missing, closed to other users, ignored by git, locked by one process at a time
+// and bound to one folder of manifests. Refuses with what to do.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -53,7 +54,9 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
   return { path, isNew, file, held, close: () => lock.close() };
 }
 
-/** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */
+/**
+ * With its parents. Node's own option never returns below a folder that takes none, such as /proc.
+ */
 async function makeFolder(path: string): Promise<void> {
   const make = () => mkdir(path, { mode: 0o700 });
   try {
@@ -73,12 +76,13 @@ function isReadAsManifests(path: string, manifests: string): boolean {
   return parts[0] !== ".." && !parts.some((part) => part.startsWith(".") || part === "node_modules");
 }
 
-/** The system lets go of a SQLite lock however the process ends, which no file with a process id does. */
+/** The system releases a SQLite lock however the process ends, unlike a file with a process id. */
 async function takeLock(path: string, file: (name: string) => string): Promise<DatabaseSync> {
   await writeFile(file("lock.db"), "", { flag: "a", mode: 0o600 });
   const database = new DatabaseSync(file("lock.db"), { timeout: 0 });
   try {
-    // Without a journal file, which the end would remove by its name, even from another folder that stands there by then.
+    // Without a journal file: SQLite would remove it by its name at the end, even from another
+    // folder.
     database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     return database;
   } catch (cause) {
@@ -130,7 +134,7 @@ export function chooseDataFolder(manifests: string): string {
   return join(parent, dataFolderName(manifests));
 }
 
-/** Other folders with data of the same manifests: dev mode was started in DIR, or in a folder above it, and keeps data below where it starts. */
+/** Other folders with data of the same manifests, in DIR or in a folder above it. */
 export async function otherDataFolders(manifests: string, used: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (let above = resolve(manifests); ; above = dirname(above)) {
@@ -154,8 +158,8 @@ async function hasDataOf(folder: string, manifests: string): Promise<boolean> {
 }
 
 /**
- * The name is for people, the hash tells apart what has one name. It is made from the path that leads from here, so that data stay found when
- * everything is moved together.
+ * The name is for people, and the hash distinguishes folders of one name. It is made from the
+ * relative path, so that data are found when everything is moved together.
  */
 function dataFolderName(manifests: string): string {
   const hash = createHash("sha256").update(pathFrom(parent, manifests)).digest("hex").slice(0, 8);

@@ -1,5 +1,5 @@
-// What dev mode knows about objects beyond their manifests, as a cluster would: their identity, the version that was accepted last,
-// the live version, and the objects whose manifests were removed a moment ago.
+// What dev mode knows of objects beyond their manifests, as a cluster would: identity, last
+// accepted version, live version, and the objects whose manifests were removed a moment ago.
 
 import { isObject } from "../../../core/json/json-value.ts";
 import { parseJson } from "../../../core/json/parse-json.ts";
@@ -25,7 +25,7 @@ export interface KnownObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** An object whose manifest is gone. It is not served; its Secrets and data are deleted a few seconds later. */
+/** An object whose manifest is gone: not served, its Secrets and data deleted seconds later. */
 export interface PendingDeletion {
   readonly subject: string;
   readonly object: KnownObject;
@@ -50,7 +50,7 @@ export function storedObject(known: KnownObject, manifest: Manifest): CustomReso
   return { ...manifest, metadata, ...(status !== undefined && { status }) } as CustomResource;
 }
 
-/** The version that goes on being served while a newer one is refused. */
+/** The version that is served while a newer one is refused. */
 export function liveManifest({ live, manifest }: KnownObject): Manifest | undefined {
   return live === undefined ? manifest : (live ?? undefined);
 }
@@ -84,7 +84,7 @@ export interface StateFile {
   write(state: DevState): Promise<void>;
 }
 
-/** `requireInPlace` is called before anything is written, and throws when the folder isn't the one that was read. */
+/** `requireInPlace` throws before a write when the data folder was replaced. */
 export function createStateFile(file: string, requireInPlace = (): void => undefined): StateFile {
   let last: string | undefined;
   return {

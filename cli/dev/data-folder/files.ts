@@ -1,4 +1,5 @@
-// Writes a file in one step: a crash leaves the former content or the new one, never a part. Only the owner may read it.
+// Files that only the owner may read, written in one step: a crash leaves the old content or the
+// new one.
 
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// Knows whether the files that are open are still the ones at their paths: a folder may be removed, moved or replaced while it is in use, by
-// `rm -r`, a `git clean` or the restoring of a backup. Writing on would go into files that nobody can find, or into somebody else's.
+// Checks that the open files are still the ones at their paths. `rm -r`, `git clean` or a restored
+// backup may remove, move or replace the folder. Writes would then go to files that nobody can
+// find, or into somebody else's.
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -12,9 +13,12 @@ export class DataFolderLost extends Error {
 }
 
 export interface HeldFiles {
-  /** The file has to stay from now on. It must be open until the end: the system may give the number of a file that is gone to another one. */
+  /**
+   * From now on the file must stay. It must be open until the end: the system may give the number
+   * of a deleted file to another one.
+   */
   hold(file: string): void;
-  /** What has happened to the first file that isn't in its place. A folder that was lost once stays so. */
+  /** What happened to the first file that is not in its place. A lost folder stays lost. */
   loss(): Loss | undefined;
   /** Throws a DataFolderLost. */
   requireInPlace(): void;
@@ -46,7 +50,7 @@ function lossOf(before: string | undefined, now: string | undefined): Loss | und
   return now === undefined ? "removed" : "replaced";
 }
 
-/** A file that can't be looked at for the moment, as on a network that is down, isn't gone. */
+/** A file that can't be read now, as on a network that is down, is not gone. */
 const unknown = "unknown";
 
 /** Undefined when there is no such file. */

@@ -1,5 +1,6 @@
 // Keeps the Secrets that an operator would write to the cluster as manifests, one file each,
-// `<data>/secrets/<namespace>/<name>.yaml`, readable by the owner only. What can't be read counts as absent, and is told.
+// `<data>/secrets/<namespace>/<name>.yaml`, readable by the owner only. A file that can't be read
+// counts as absent and is reported.
 
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ export interface SecretReading {
 
 export interface SecretFiles {
   readonly folder: string;
-  /** Where the Secret is, or would be, kept. */
+  /** Where the Secret is, or would be. */
   fileOf(namespace: string, name: string): string;
   read(): Promise<SecretReading>;
   write(secret: SecretWrite): Promise<void>;
@@ -26,8 +27,8 @@ export interface SecretFiles {
 }
 
 /**
- * `requireInPlace` throws when the data folder isn't the one that was opened. It is called before reading too: Secrets that seem to be gone
- * would be reported, and made again.
+ * `requireInPlace` throws when the data folder is not the one that was opened. It runs before
+ * reads, too: Secrets that seem lost would be created again.
  */
 export function createSecretFiles(folder: string, requireInPlace = (): void => undefined): SecretFiles {
   const fileOf = (namespace: string, name: string): string => join(folder, namespace, `${name}.yaml`);

@@ -1,5 +1,5 @@
-// Turns what dev mode knows after a pass into what its overview shows: projects, where their credentials lie, what is wrong with which
-// manifest, and what else the terminal says. Never a secret, and nothing that is made of one.
+// Turns the result of a pass into what the overview shows: Projects, files of their credentials,
+// problems of manifests, and messages. Never a secret, nor anything made of one.
 
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type {

@@ -1,5 +1,6 @@
-// The overview of dev mode, at `/`: a page for browsers, its files and its state below `/-/overview/`, where no namespace can be. The state
-// names files of this machine, so other Host headers than dev mode's own are refused with 403.
+// The overview of dev mode, at `/`: a page for browsers, its files and its state below
+// `/-/overview/`, where no namespace can be. The state names files of this machine, so Host headers
+// other than dev mode's own are refused with 403.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -24,7 +25,7 @@ export interface OverviewOptions {
   readonly publicUrl?: string | undefined;
 }
 
-/** What of a request is looked at. */
+/** The part of a request that the overview reads. */
 export interface OverviewRequest {
   readonly request: HostedRequest & { readonly method: string };
   /** The request target as sent. */
@@ -47,7 +48,7 @@ export interface Overview {
   serve(exchange: OverviewRequest): Promise<HttpResponse> | undefined;
   /** Whether it is for one of the page's own files: the page asks for its state all the time. */
   isForFile(exchange: OverviewRequest): boolean;
-  /** From now on shows what this operator does. Use the returned one in its place: it also records failed passes. */
+  /** Shows what this operator does. Use the returned one: it also remembers failed passes. */
   attach(attached: AttachedOperator): DevOperator;
 }
 
@@ -61,7 +62,7 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
   const isOwnHost = ownHosts(host, publicUrl);
   let readState: (() => Promise<string>) | undefined;
 
-  /** What a request is for; undefined of other methods than GET and HEAD, and of what is not for the overview. */
+  /** What a request is for; undefined for methods other than GET and HEAD, and for other paths. */
   const targetOf = ({ request, rawUrl }: OverviewRequest): OverviewTarget | undefined => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead || !rawUrl.startsWith("/")) return undefined;
@@ -116,7 +117,7 @@ function fileTarget([first, second, file, ...others]: readonly string[] = []): O
   return isBelow && file !== undefined ? { kind: "file", file } : undefined;
 }
 
-/** Without the slash at its end, the page would look for its files beside the place where they are. */
+/** Without the final slash the page would request its files from the wrong place. */
 function isPageAskedFor(headers: IncomingHttpHeaders, rawUrl: string): boolean {
   const [path = ""] = rawUrl.split("?", 1);
   return path.endsWith("/") && isPageWanted(headers);

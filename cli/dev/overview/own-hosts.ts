@@ -1,5 +1,5 @@
-// Which Host headers are dev mode's own. Others are refused by what names files or shows usage, against DNS rebinding: another site's name
-// can be made to resolve to this machine.
+// Which Host headers are dev mode's own. Pages that name files or show usage refuse others, against
+// DNS rebinding: another site's name can resolve to this machine.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { hostName } from "../../../dataplane/route/request-target.ts";
@@ -12,8 +12,9 @@ export interface HostedRequest {
 }
 
 /**
- * Whether the client used one of dev mode's own addresses: a loopback address, the one listened on, the public URL's. The Host header must be
- * one of them beside the host that a trusted proxy names: a page can send the headers of a proxy, but no other Host than its own.
+ * Whether the client used one of dev mode's own addresses: a loopback address, the one listened on,
+ * the public URL's. Both the Host header and the host that a trusted proxy names must be one of
+ * them: a page can send the headers of a proxy, but no other Host than its own.
  */
 export function ownHosts(listened: string, publicUrl: string): (request: HostedRequest) => boolean {
   const own = new Set([bracketed(listened), ...(publicUrl === "" ? [] : [new URL(publicUrl).hostname])]);

@@ -1,5 +1,5 @@
-// Finds the credentials that a person at this machine can use, and where each can be read: file paths and shell words, never
-// the secrets themselves.
+// Finds the credentials that a person at this machine can use, and where each can be read: file
+// paths and shell words, never the secrets themselves.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -57,7 +57,7 @@ export async function usableCredentials(
   return await Promise.all(found);
 }
 
-/** The same, without looking into the files. */
+/** The same, without reading the files. */
 export function locateCredentials(view: DevOperatorView, files: SecretFiles): readonly LocatedCredential[] {
   return locateAll(view, files).map(({ credential }) => credential);
 }

@@ -1,5 +1,5 @@
-// What dev mode says: each message is printed at the terminal once, and shown in the overview as long as it is true. What the overview shows
-// anyway, of manifests and credentials, is printed only.
+// What dev mode says. Each message is printed once, and shown in the overview while it is true.
+// What the overview shows anyway, of manifests and credentials, is only printed.
 
 import type { Level, ShownNews } from "../../../pages/overview/state.ts";
 import type { Published } from "../apply/compile-folder.ts";

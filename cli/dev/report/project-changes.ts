@@ -1,5 +1,5 @@
-// Says what became of objects that name another Project than before, which makes them other objects: their users and keys get new secrets. What
-// becomes of stored data is said beside that.
+// Reports objects that name another Project than before, which makes them other objects: their
+// users and keys get new secrets. Stored data are reported separately.
 
 import { type DevState, namesAnotherProject, projectSubjectOf, storedObject } from "../data-folder/dev-state.ts";
 import type { DevMessage, MessageFacts } from "./messages.ts";

@@ -1,5 +1,5 @@
-// Turns the result of a pass into lines for the terminal: what is wrong, with file, line and column, what is still served, and
-// what has become live since the last pass. Each line is printed once.
+// Turns the result of a pass into lines for the terminal: what is wrong, with file, line and
+// column, what is still served, and what is live since the last pass. Each line is printed once.
 
 import { join } from "node:path";
 import { keyOfProject, projectOfKey } from "../../../core/config/config-keys.ts";
@@ -33,7 +33,7 @@ export interface Snapshot {
   readonly unreadable: readonly string[];
 }
 
-/** What has become of an object, as a sentence without its subject; undefined where its file has one for all of its objects. */
+/** The state as a sentence without subject; undefined where its file has one for all objects. */
 export function sentenceOf(state: ManifestState): string | undefined {
   return sentences[state];
 }
@@ -89,8 +89,8 @@ function stateOf(
 }
 
 /**
- * Lines that are new since `before`; the first time only problems and notes. `urlOf` gives the URL of what has become live, where it has one of its
- * own: Projects do.
+ * Lines that are new since `before`; the first time only problems and notes. `urlOf` gives the URL
+ * of what became live, if it has one of its own, as Projects do.
  */
 export function newsOf(before: Snapshot | undefined, now: Snapshot, urlOf: UrlOf = () => undefined): readonly string[] {
   const known = new Set([...(before?.problems ?? []).map(problemLine), ...(before?.notes ?? []).map(noteLine)]);
@@ -142,7 +142,7 @@ function newsOfOne(before: ReportedObject | undefined, now: ReportedObject): str
 
 type Locate = (subject: string, pointer: string) => Pick<SourceProblem, "file" | "line" | "column">;
 
-/** Finds the position in the file that was read now; the start of the file when it could not be read. */
+/** Finds the position in the file as last read; its start when it could not be read. */
 function locator({ folder, reading, known }: PassResult): Locate {
   const sources = new Map(reading.checked.manifests.map(({ source }) => [source.subject, source]));
   return (subject, pointer) => {
@@ -230,7 +230,7 @@ function referrersByProject(result: PassResult): ReadonlyMap<string, readonly Re
   return found;
 }
 
-/** The version that names an absent Project: the present one, or one that is not applied because of that. */
+/** The version that names an absent Project: the present one, or one that waits for it. */
 function waitingManifest(
   verdict: Verdict,
   { manifest }: KnownObject,

@@ -1,5 +1,6 @@
-// Shows requests at a terminal, one short line each: method, path, status, time, caller, and why a token is refused. Queries are left out, because
-// filters and misplaced keys are data; so is everything else that a client sends. In a burst it counts what it doesn't show.
+// Shows requests at a terminal, one short line each: method, path, status, time, caller, and why a
+// token is refused. Queries are left out because filters and misplaced keys are data, and so is
+// everything else that a client sends. In a burst it counts what it does not show.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
@@ -35,7 +36,7 @@ const flushAfterMs = 100;
 const maxLinesPerFlush = 40;
 const maxPathCharacters = 100;
 
-/** Undefined where nobody looks on: in a pipe, and where warnings aren't wanted either. */
+/** Undefined where nobody reads it: in a pipe, or where not even warnings are wanted. */
 export function requestLinesFor(
   stdout: Pick<NodeJS.WriteStream, "isTTY" | "write"> & { hasColors?(): boolean },
   logLevel: LogLevel,
@@ -90,12 +91,12 @@ function requestLine(exchange: ShownRequest, ending: Ending, hasColors: boolean)
   ].join("  ");
 }
 
-/** Its sentence is ours: of what it names, claims are the Project's own words, and nothing is of the token. */
+/** The sentence names claims in the Project's own words, and nothing of the token. */
 function faultOfToken({ request: { headers }, problem }: ShownRequest): string | undefined {
   return /^bearer /i.test(headers.authorization ?? "") ? problem?.message : undefined;
 }
 
-/** The origin of a page whose browser will not show it the response; a browser tells the page nothing of why. */
+/** The origin of a page whose browser hides the response; the browser tells the page no reason. */
 function refusedOrigin({ request: { headers }, project }: ShownRequest): string | undefined {
   const { origin, host } = headers;
   if (origin === undefined || project === undefined || origin.endsWith(`://${host}`)) return undefined;

@@ -1,4 +1,5 @@
-// Turns what is served into the text that dev mode prints at its start: the overview's URL, base URLs, files of credentials, sample requests.
+// Turns what is served into the text that dev mode prints at its start: the overview's URL, base
+// URLs, files of credentials, sample requests.
 
 import type {
   Operation,
@@ -63,7 +64,7 @@ export interface NoProjectOptions extends Pick<StartupMessageOptions, "folder" |
   readonly snapshot: Snapshot | undefined;
 }
 
-/** Says what to do: mend the Projects that are there, or a file that may have one, or save a first one. */
+/** Says what to do: fix the Projects that are there, or a file that may have one, or add one. */
 export function noProjectLine({ folder, isEmpty, snapshot }: NoProjectOptions): string {
   const problems = snapshot?.problems.filter(({ isAbsent }) => !isAbsent) ?? [];
   const refused = new Set(problems.flatMap(({ subject = "" }) => (subject.startsWith("Project/") ? [subject] : [])));
@@ -178,7 +179,7 @@ function urlOf({ base }: ProjectView, { name }: ResourceConfig): string {
   return `${base}/api/${name}`;
 }
 
-/** The header that an operation takes, with a space before it; empty when it takes none, undefined when nobody here may. */
+/** The header of an operation, after a space; "" for none, undefined when nobody here may. */
 function authorizationFor(
   { parts, credentials }: ProjectView,
   access: OperationAccess,

@@ -47,7 +47,7 @@ export async function valueIn({ path, isLines, name }: SeedFile): Promise<Canoni
   return canonical(await readFile(path, "utf8"), path);
 }
 
-/** The top-level names of a file that may hold several resources at once, as json-server's `db.json` does. Throws SeedFault. */
+/** The top-level names of a file with several resources, as `db.json`. Throws SeedFault. */
 export async function namesIn(file: SeedFile): Promise<readonly string[]> {
   if (file.isLines) return [];
   const whole = await valueIn(file);
@@ -76,19 +76,19 @@ export interface SeedFile {
   readonly kind?: "api" | "json";
   /** Of the resource or root key. */
   readonly name: string;
-  /** One JSON text a line, and not one for the whole file. */
+  /** One JSON text per line, and not one for the whole file. */
   readonly isLines: boolean;
   /** Another one when the file is written. */
   readonly version: string;
 }
 
 const extension = /\.(json|ndjson|jsonl)$/;
-/** More files than this are probably not a seed, but a whole disk. */
+/** More files than this are probably a disk rather than a seed. */
 const maxFiles = 1_000;
 /** `<namespace>/<project>/api/<file>`. */
 const maxFolders = 3;
 
-/** A folder, or one file. Throws SeedFault for too many files; rejects as node:fs does where there is nothing. */
+/** A folder or one file. Throws SeedFault for too many files; rejects when nothing is there. */
 export async function findSeedFiles(path: string): Promise<readonly SeedFile[]> {
   const isFolder = (await stat(path)).isDirectory();
   const paths: string[] = [];
@@ -119,7 +119,7 @@ async function versionOf(file: string): Promise<string> {
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-/** Undefined of what has another name than a seed, such as a note for people. */
+/** Undefined for files that are no seed by their name. */
 function seedFileOf(path: string, parts: readonly string[]): Omit<SeedFile, "version"> | undefined {
   const file = parts.at(-1) ?? "";
   const suffix = extension.exec(file)?.[1];

@@ -1,4 +1,5 @@
-// Turns an object of a seed into one to store: as POST would make it, but with the id and the _metadata that the seed gives, if any.
+// Turns an object of a seed into one to store: as POST would make it, but with the id and the
+// _metadata that the seed gives, if any.
 
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
@@ -18,12 +19,12 @@ export type SeededObjects = (entry: SeedEntry) => NewObject;
 
 const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "external", "anonymous"]);
 const metadataMembers: ReadonlySet<string> = new Set(["created", "creator", "creator_type"]);
-/** A creator's name is at most as long as a custom resource's; an issuer's name, a slash and a username take more. */
+/** A creator is at most a custom resource's name, or an issuer's, a slash and a username. */
 const maxCreator = { ofExternal: 63 + 1 + maxUsernameBytes, ofOthers: 253 };
 /** The last second that an id can say. */
 const maxSeconds = Math.floor((2 ** 48 - 1) / 1_000);
 
-/** Throws SeedFault, which does not say in which file, and a Problem for what POST would refuse too. */
+/** Throws SeedFault, which names no file, and a Problem for what POST would refuse. */
 export function createSeededObjects(rules: ObjectRules, clock: Clock): SeededObjects {
   const newIds = { now: createObjectIds(clock), at: createIdsOfSeconds(clock) };
   return (entry) => {
@@ -101,14 +102,14 @@ interface NewIds {
   readonly at: (seconds: number) => string;
 }
 
-/** Ids sort by creation, and `created` is the second in the id: one is made for the second that is given. */
+/** Ids sort by creation, and `created` is the second in the id. */
 function idOf({ id, created }: Given, newIds: NewIds): string {
   if (id === undefined) return created === undefined ? newIds.now().id : newIds.at(created);
   if (created === undefined || created === secondsOf(id)) return id;
   throw new SeedFault(`/_metadata/created: must be ${secondsOf(id)}, the second in the id, or be left out`);
 }
 
-/** Objects of one second that follow each other keep the order of the file, up to a thousand of them. */
+/** Objects of one second keep the order of the file, up to a thousand of them. */
 function createIdsOfSeconds(clock: Clock): NewIds["at"] {
   let second = -1;
   let made = 0;

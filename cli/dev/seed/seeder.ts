@@ -1,6 +1,7 @@
-// Takes a seed into what is empty: objects into collections that have none, values into root keys that have none. Everything in a file is
-// validated before the first object of it is stored, and what a failure left of it is removed. If the process is killed meanwhile, a
-// part stays: a note in the data folder says so at the next start.
+// Fills what is empty with a seed: collections without objects, root keys without a value.
+// Everything in a file is validated before its first object is stored, and after a failure what was
+// stored is removed. If the process is killed meanwhile, a note in the data folder says so at the
+// next start.
 
 import { readFile, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "../../../core/clock.ts";
@@ -28,7 +29,7 @@ export interface SeederOptions {
   readonly store: Pick<ObjectWrites, "create" | "remove"> & Pick<ObjectLists, "count"> & DocumentReads & DocumentWrites;
   readonly preparer: Pick<CollectionPreparer, "prepare">;
   readonly clock: Clock;
-  /** Path of a note that is there while objects of a file are being stored. */
+  /** Path of a note that exists while objects of a file are being stored. */
   readonly note: string;
   /** Called as objects are stored. */
   readonly observe: (progress: SeedProgress) => void;
@@ -41,7 +42,7 @@ export interface SeedProgress {
 }
 
 export interface Seeder {
-  /** Takes in what it has not looked at yet and is there to be filled; returns what is new. */
+  /** Stores what has not been tried yet and is there to be filled; returns what is new. */
   seed(): Promise<readonly DevMessage[]>;
 }
 
@@ -53,7 +54,7 @@ const maxShown = 10;
 export function createSeeder(options: SeederOptions): Seeder {
   /** By path, what was tried: the file as it was, for what was there. */
   const tried = new Map<string, string>();
-  /** Why the files could not be looked at the last time. */
+  /** Why the files could not be read the last time. */
   let failure: string | undefined;
   const take = async (file: SeedFile): Promise<readonly DevMessage[]> => {
     const projects = options.directory.loaded();
@@ -112,7 +113,7 @@ async function notNamed(file: SeedFile, projects: readonly LiveProject[]): Promi
   return notSeeded(`${path}: there is no ${what} called ${name}${where}${split}`, "warning");
 }
 
-/** The resources and root keys that one file has values for, such as the `db.json` of json-server. */
+/** The resources and root keys that one file has values for, such as json-server's `db.json`. */
 async function heldTogether(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly string[]> {
   try {
     return (await namesIn(file)).filter((name) => targetOf({ ...file, name }, projects) !== undefined);
@@ -123,7 +124,7 @@ async function heldTogether(file: SeedFile, projects: readonly LiveProject[]): P
   }
 }
 
-/** A process that was killed left its note. */
+/** A process was killed while it seeded. */
 async function interrupted({ note }: SeederOptions): Promise<DevMessage[]> {
   try {
     const path = (await readFile(note, "utf8")).trim();
@@ -153,7 +154,7 @@ type Target = { readonly project: LiveProject } & (
   | { readonly fault: string }
 );
 
-/** Another text when the resource or root key is another one, or has changed: then the file may fit. */
+/** Changes with the resource or root key: then the file may match. */
 function targetText(target: Target): string {
   if ("fault" in target) return target.fault;
   return JSON.stringify("resource" in target ? target.resource.config : target.rootKey);

@@ -1,5 +1,6 @@
-// Says, after a schema has changed, how many of the stored objects it would refuse. It looks at a bounded number of them, a few at a time, and
-// lets requests go first in between; a newer schema ends the check of the one before.
+// Reports, after a schema has changed, how many of the stored objects it would refuse. It checks a
+// bounded number of them, a few at a time, and lets requests go first. A newer schema ends the
+// check of the one before.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
@@ -21,9 +22,12 @@ export interface StoredObjectsCheckOptions {
 }
 
 export interface StoredObjectsCheck {
-  /** Looks for schemas that have changed since the last call, and begins to check what they apply to. The first call only notes them. */
+  /**
+   * Finds schemas that changed since the last call, and starts to check what they apply to. The
+   * first call only remembers them.
+   */
   afterPass(): void;
-  /** Ends with the page that is being looked at. */
+  /** Ends with the page that is being checked. */
   stop(): Promise<void>;
 }
 

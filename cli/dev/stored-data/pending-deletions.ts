@@ -1,5 +1,6 @@
-// Deletes what belonged to objects whose manifests are gone: their generated Secrets, and their data where deletionPolicy is
-// Delete. It waits a few seconds first, because many editors save a file by removing and writing it.
+// Deletes what belonged to objects whose manifests are gone: their generated Secrets, and their
+// data where deletionPolicy is Delete. It waits a few seconds, because many editors save a file by
+// removing and writing it.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
@@ -28,8 +29,9 @@ export function nextDueIn({ pendingDeletions }: DevState, now: number): number |
 }
 
 /**
- * Removes the generated Secrets of objects whose deletion is due, except those that belong to other objects; resolves with the Secrets that are
- * left. Where another object has taken the name, they are removed at once: what lets into one Project never lets into another.
+ * Removes the generated Secrets of objects whose deletion is due, except those of other objects;
+ * resolves with the remaining ones. Where another object has taken the name, they are removed at
+ * once: a credential of one Project never opens another.
  */
 export async function removeSecrets(known: DevState, now: number, files: SecretFiles): Promise<SecretReading> {
   const found = await files.read();
@@ -54,7 +56,7 @@ export interface PurgeResult {
   readonly news: readonly DevMessage[];
 }
 
-/** Deletes stored data as deletionPolicy says. When the store can't be reached, the deletion stays pending for another pass. */
+/** Deletes stored data as deletionPolicy says; pending while the store can't be reached. */
 export async function purgeData(
   deletions: readonly PendingDeletion[],
   known: DevState,
@@ -89,7 +91,7 @@ function notDeletedMessage(deletion: PendingDeletion, why: string): DevMessage {
   return { text, shown: { level: "problem", about: deletion.subject, isTrue } };
 }
 
-/** A Project's data include those of its children, even of children whose manifests are still there, unless they say Retain. */
+/** With those of its children, even if their manifests are still there, unless they say Retain. */
 function withData(deletion: PendingDeletion, known: DevState): readonly DataObject[] {
   if (deletion.deletionPolicy === "Retain") return [];
   const object = objectOf(deletion);
@@ -120,7 +122,9 @@ async function purgeSessions(deletion: PendingDeletion, { store }: PurgeContext)
   await purgeProjectSessions(store, { project, projectUid: metadata.uid });
 }
 
-/** False when there is nothing to delete: data that another object serves by now belong to that one. */
+/**
+ * False when there is nothing to delete: data that another object serves now belong to that one.
+ */
 async function purgeOne(object: DataObject, { published, store }: PurgeContext): Promise<boolean> {
   if (isServed(object, published)) return false;
   const project = projectRefOf(object);
@@ -133,7 +137,9 @@ function objectOf({ object }: PendingDeletion): CustomResource {
   return storedObject(object, object.manifest);
 }
 
-/** `<namespace>/<project>/api/<resource>` or `<namespace>/<project>/json/<root key>`, as in URLs. */
+/**
+ * `<namespace>/<project>/api/<resource>` or `<namespace>/<project>/json/<root key>`, as in URLs.
+ */
 export function dataPathOf(object: DataObject): string {
   const project = keyOfProject(projectRefOf(object));
   return object.kind === "RootKey"

@@ -1,5 +1,5 @@
-// Tells what happens to the data of removed manifests before anything is purged, and when a changed initialValue has no effect because a
-// value is stored. Nothing is written.
+// Says what happens to the data of removed manifests before anything is deleted, and when a changed
+// initialValue has no effect because a value is stored. Writes nothing.
 
 import { isDeepStrictEqual } from "node:util";
 import { isStoreFailure } from "../../../core/errors/store-errors.ts";
@@ -81,7 +81,7 @@ interface RemovedDataObject {
   readonly cause: "removed" | "projectRemoved" | "moved";
 }
 
-/** The removed object itself, or, for a Project, those of its children whose manifests are still there. */
+/** The removed object, or, for a Project, those of its children whose manifests are still there. */
 function dataObjectsOf(
   { subject, object, deletionPolicy }: PendingDeletion,
   now: DevState,
@@ -141,7 +141,7 @@ async function hasValue(rootKey: RootKey, { store }: StoredDataContext): Promise
   return read?.outcome !== "missing_document";
 }
 
-/** Undefined where the store can't be asked: then a line about data that may be there is better than none. */
+/** Undefined where the store can't be asked: a message about possible data is better than none. */
 async function unlessStoreFails<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();

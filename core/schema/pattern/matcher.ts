@@ -1,5 +1,6 @@
-// Runs the program of a pattern over a text in one pass, as a deterministic automaton that is built as far as texts need
-// it. Every character and every new state is charged, so that a hostile pattern runs out of budget and not of time.
+// Runs a pattern's program over a text in one pass, as a deterministic automaton that is built as
+// needed. Every character and every new state is charged, so that a hostile pattern runs out of
+// budget.
 
 import { schemaLimits } from "../limits.ts";
 import type { Meter } from "../meter.ts";
@@ -31,14 +32,16 @@ interface Symbol {
 const accepted = "accepted";
 const endOfText = undefined;
 
-/** States, their positions and transitions kept per pattern; beyond it all are dropped and built again: some 200 KiB. */
+/** States kept per pattern; beyond it all are dropped and built again: some 200 KiB. */
 const maxCachedEntries = 10_000;
 const maxCachedSymbols = 2_000;
 
 export class PatternMatcher {
   readonly #program: Program;
   readonly #states = new Map<string, State>();
-  /** By code point: ASCII in a list, because most texts are ASCII and a list is five times as fast. */
+  /**
+   * By code point: ASCII in a list, because most texts are ASCII and a list is five times as fast.
+   */
   readonly #ascii: (Symbol | undefined)[] = new Array<Symbol | undefined>(128).fill(undefined);
   readonly #symbols = new Map<number, Symbol>();
   readonly #symbolsByMembers = new Map<string, Symbol>();
@@ -94,7 +97,7 @@ export class PatternMatcher {
     return next;
   }
 
-  /** The consuming instructions that can be reached from a state by empty steps, or that a match can. */
+  /** The consuming instructions, or a match, that empty steps reach from a state. */
   #closure(state: State, symbol: Symbol | undefined, meter: Meter): readonly Instruction[] | typeof accepted {
     const { instructions } = this.#program;
     const seen = new Set<number>(state.positions);
@@ -166,7 +169,7 @@ function isWord(codePoint: number): boolean {
   );
 }
 
-/** `ignoreCase` applies to the whole pattern. @throws PatternError with the position and what to write instead */
+/** `ignoreCase`: of the entire pattern. @throws PatternError with position and advice */
 export function compilePattern(source: string, ignoreCase = false): PatternMatcher {
   return new PatternMatcher(buildProgram(parsePattern(source, ignoreCase)));
 }

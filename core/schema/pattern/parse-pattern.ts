@@ -1,5 +1,6 @@
-// Turns the text of an ECMA-262 regular expression (flag u) into a tree. It refuses what can't be matched in linear time
-// (lookaround, backreferences) and what is not a valid expression, and says what to write instead.
+// Turns the text of an ECMA-262 regular expression (flag u) into a tree. Refuses what can't be
+// matched in linear time (lookaround, backreferences) and what is not a valid expression, and says
+// what to write instead.
 
 /** One character class or escape. */
 export interface CharacterSet {
@@ -25,7 +26,7 @@ export const maxPatternLength = 4096;
 const maxGroupDepth = 50;
 export const maxRepeat = 1000;
 
-/** `ignoreCase` is for the service's own expressions; in a schema `(?i:…)` says so. @throws PatternError */
+/** `ignoreCase`: for our own expressions; a schema has `(?i:…)`. @throws PatternError */
 export function parsePattern(source: string, ignoreCase = false): PatternNode {
   if (source.length > maxPatternLength) {
     throw new PatternError(`the pattern is longer than ${maxPatternLength} characters; split it with allOf`);
@@ -39,7 +40,7 @@ const hexEscape =
 const quantifier = /^(?:[*+?]|\{(\d{1,9})(,(\d{1,9})?)?\})\??/u;
 const bareAssertion = /^(?:\^|\$|\\[bB])/u;
 const groupOpening = /^\((?:\?(?:<[\p{ID_Start}$_][\p{ID_Continue}$]*>|:|(i)?:))?/u;
-/** What may follow a backslash and then stands for itself: ECMA's syntax characters, and all other ASCII punctuation. */
+/** What stands for itself after a backslash: ECMA's syntax characters and ASCII punctuation. */
 const punctuation = /^[!-/:-@[-`{-~]$/u;
 
 class PatternParser {
@@ -232,8 +233,8 @@ function repetition(found: RegExpExecArray): readonly [number, number] {
 }
 
 /**
- * `text` is one class, escape or dot of ECMA-262 with flag u: the platform's own expressions answer it, on one character at a time,
- * where they can't backtrack. @throws SyntaxError when it is none
+ * `text` is one class, escape or dot of ECMA-262 with flag u: the platform's own expressions answer
+ * it, on one character at a time, where they can't backtrack. @throws SyntaxError
  */
 function characterSet(text: string, ignoreCase: boolean): CharacterSet {
   const expression = new RegExp(`^${text}$`, ignoreCase ? "iu" : "u");

@@ -1,4 +1,5 @@
-// Turns the tree of a pattern into a program of a non-deterministic automaton; it refuses programs that grow too large.
+// Turns the tree of a pattern into a program of a non-deterministic automaton. Refuses programs
+// that grow too large.
 
 import { type Assertion, type CharacterSet, PatternError, type PatternNode } from "./parse-pattern.ts";
 

@@ -1,5 +1,5 @@
-// Checks a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
-// multiply by references, roots that admit no object, and reserved names.
+// Checks a schema as a whole: refuses references that lead back to themselves without going into
+// the value, schemas that multiply by references, roots that admit no object, and reserved names.
 
 import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
@@ -9,7 +9,7 @@ import type { SchemaRead } from "./read-schema.ts";
 import type { SchemaReport } from "./report.ts";
 import { alwaysInPlace, inPlace, type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";
 
-/** Top-level names that a schema can't declare: the service's own members, and query parameters of lists. */
+/** Top-level names that a schema can't declare: own members, and query parameters. */
 export const reservedNames: ReadonlySet<string> = new Set([
   "id",
   "_metadata",
@@ -22,8 +22,8 @@ export const reservedNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Names that were reserved after schemas could declare them: what declares one goes on being served, with a warning. `_valid` and
- * `_position` have no meaning yet.
+ * Names that were reserved after schemas could declare them: such a schema is still served, with a
+ * warning. `_valid` and `_position` have no meaning yet.
  */
 export const laterReservedNames: readonly string[] = ["_etags", "_valid", "_position"];
 
@@ -39,7 +39,7 @@ export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): vo
 function reportImpossible(root: SchemaNode, nodes: readonly SchemaNode[], report: SchemaReport): void {
   // Each pair is compared once, however many schemas refer to both.
   const compared = new Map<SchemaNode, Set<SchemaNode>>();
-  // What applies together below another one is part of that one's whole.
+  // Schemas that apply together below another one are part of it.
   const inner = new Set(nodes.flatMap(alwaysInPlace));
   for (const node of [root, ...nodes.filter((each) => !inner.has(each))]) {
     // Below the root, a value of another type may match, or none be there.
@@ -99,7 +99,7 @@ function checkLoops(nodes: readonly SchemaNode[], report: SchemaReport): boolean
   return sound;
 }
 
-/** References to references can double with every step: 40 small schemas would stand for a million millions. */
+/** References to references can double with every step: 40 small schemas would stand for 10^12. */
 function checkMultiplication(nodes: readonly SchemaNode[], report: SchemaReport): void {
   const counts = new Map<SchemaNode, number>();
   const worst = nodes.find((node) => schemasPerValue(node, counts) > schemaLimits.schemasPerValue);

@@ -1,4 +1,5 @@
-// The drafts of JSON Schema that a schema can name, and which keywords each has. Refuses other drafts.
+// The drafts of JSON Schema that a schema can name, and which keywords each has. Refuses other
+// drafts.
 
 import type { Json, JsonObject } from "../../config/types.ts";
 import type { SchemaReport } from "./report.ts";
@@ -65,7 +66,7 @@ export function draftNamed(schemaUri: Json | undefined): Dialect | undefined {
   return namedDrafts.get(schemaUri.replace(/#$/u, "").replace(/^https:(?=.*\/draft-0)/u, "http:"));
 }
 
-/** The draft that `$schema` names, 2020-12 when it names none; undefined, and reported, for any other. */
+/** The draft of `$schema`, 2020-12 by default; undefined, and reported, for any other. */
 export function dialectOf(schema: JsonObject, report: SchemaReport): Dialect | undefined {
   if (!Object.hasOwn(schema, "$schema")) return "2020-12";
   const dialect = draftNamed(schema.$schema);

@@ -1,4 +1,5 @@
-// The keywords of all drafts, by how their values are read, and what to do about one that is ignored.
+// The keywords of all drafts, by how their values are read, and what to do about one that is
+// ignored.
 
 import type { Json } from "../../config/types.ts";
 import { nearest } from "../../nearest.ts";

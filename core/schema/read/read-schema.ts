@@ -1,5 +1,6 @@
-// Turns the JSON of a schema into a tree of nodes with the keywords of 2020-12, whatever its draft; reports every keyword
-// whose value can't be used, with its pointer, and warns of those that are ignored.
+// Turns the JSON of a schema into a tree of nodes with the keywords of 2020-12, whatever its draft.
+// Reports every keyword whose value can't be used, with its pointer, and warns of those that are
+// ignored.
 
 import type { Json, JsonObject } from "../../config/types.ts";
 import { childPointer, pointerOf, segmentsOf, valueAtPointer } from "../../json/json-pointer.ts";
@@ -30,7 +31,7 @@ export interface SchemaRead {
   readonly patterns: Patterns;
 }
 
-/** The tree, good as far as nothing is reported; undefined when there is none, which is reported, too. */
+/** The tree, complete unless something is reported; undefined when there is none. */
 export function readSchema(schema: JsonObject, report: SchemaReport): SchemaRead | undefined {
   const dialect = dialectOf(schema, report);
   if (dialect === undefined) return undefined;
@@ -49,7 +50,7 @@ interface OpenNode extends SchemaNode {
   readonly named: Map<NamedKeyword, ReadonlyMap<string, SchemaTree>>;
 }
 
-/** Beside `$ref`, drafts before 2020-12 read only what can be referred to. */
+/** Next to `$ref`, drafts before 2020-12 read only definitions. */
 const besideReference: ReadonlySet<string> = new Set(["$ref", "$defs", "definitions", "$schema", "$id", "id"]);
 
 const exclusiveBounds = [
@@ -61,7 +62,7 @@ function isExclusive(keyword: string): boolean {
   return exclusiveBounds.some(([exclusive]) => exclusive === keyword);
 }
 
-/** Where draft-04 says `true` beside a bound, later drafts have the bound itself. */
+/** Draft-04 has `true` next to a bound where later drafts have the bound itself. */
 function excludeBounds({ assertions }: OpenNode, schema: JsonObject): void {
   for (const [exclusive, inclusive] of exclusiveBounds) {
     const bound = assertions.get(inclusive);
@@ -98,7 +99,7 @@ class SchemaReader {
     return tree;
   }
 
-  /** What a reference leads to below a keyword that is unknown: some generators keep parts there. */
+  /** The target of a reference below an unknown keyword: some generators keep definitions there. */
   #readUnderUnknown(pointer: string): SchemaTree | undefined {
     const names = segmentsOf(pointer);
     const keyword = names.findLast((_name, index) => this.references.has(pointerOf(names.slice(0, index))));
@@ -255,7 +256,7 @@ class SchemaReader {
     node.named.set("dependentSchemas", this.#readMap(Object.fromEntries(schemas), pointer));
   }
 
-  /** What older drafts call additionalItems, beside a list of items, 2020-12 calls items. */
+  /** additionalItems of older drafts, next to a list of items, is items of 2020-12. */
   #readAdditionalItems(node: OpenNode, value: Json): void {
     const tree = this.read(value, childPointer(node.pointer, "additionalItems"));
     if (node.lists.has("prefixItems")) node.single.set("items", tree);

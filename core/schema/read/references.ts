@@ -1,5 +1,6 @@
-// Resolves the references inside one schema: `#`, pointers and anchors, alone or behind the schema's own `$id`; reports those
-// that lead elsewhere, nowhere, or to something that is not a schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
+// Resolves the references inside one schema: `#`, pointers and anchors, alone or after the schema's
+// own `$id`. Reports those that lead elsewhere, nowhere, or to something that is not a schema. With
+// one document and one resource, `$dynamicRef` leads where `$ref` would.
 
 import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
@@ -24,7 +25,7 @@ export const referenceKeywords: readonly string[] = [
   "$dynamicAnchor",
 ];
 
-/** What references are relative to in a schema without `$id`; its scheme is one that no reference will name. */
+/** The base of references in a schema without `$id`; no reference will name its scheme. */
 const unnamedRoot = "x-this-schema:///";
 
 const anchorName = /^[A-Za-z_][-A-Za-z0-9._]*$/u;
@@ -45,7 +46,7 @@ export class References {
     this.#readAt = readAt;
   }
 
-  /** Notes that a schema stands at `pointer`. */
+  /** Remembers that a schema is at `pointer`. */
   register(pointer: string, tree: SchemaTree): void {
     this.#trees.set(pointer, tree);
   }

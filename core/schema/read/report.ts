@@ -23,7 +23,7 @@ export class SchemaReport {
     if (this.contradictions.length < schemaLimits.reports) this.contradictions.push({ pointer, message: describe() });
   }
 
-  /** `describe` is called while there is room: guessing what was meant costs more than reading a keyword. */
+  /** `describe` runs only while there is room: it costs more than reading a keyword. */
   warn(pointer: string, describe: () => string): void {
     if (this.warnings.length < schemaLimits.reports) this.warnings.push({ pointer, message: describe() });
   }

@@ -1,4 +1,5 @@
-// A schema as read: one node per schema object, with the keywords of 2020-12 whatever its draft was, references resolved.
+// A schema as read: one node per schema object, with the keywords of 2020-12 whatever its draft
+// was, references resolved.
 
 import type { Json } from "../../config/types.ts";
 
@@ -64,7 +65,7 @@ export type ListKeyword = "allOf" | "anyOf" | "oneOf" | "prefixItems";
 
 export type NamedKeyword = "properties" | "patternProperties" | "dependentSchemas";
 
-/** The schemas that apply to the same value as `node` itself, whether always or under a condition. */
+/** The schemas that apply to the same value as `node` itself, always or under a condition. */
 export function* inPlace(node: SchemaNode): Generator<{ readonly tree: SchemaTree; readonly pointer: string }> {
   for (const { target, pointer } of node.references) yield { tree: target, pointer };
   for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
@@ -81,12 +82,12 @@ export function* inPlace(node: SchemaNode): Generator<{ readonly tree: SchemaTre
   }
 }
 
-/** The schemas that apply to the same value whenever `node` does: the targets of its references, and its `allOf`. */
+/** Schemas that always apply to `node`'s value: targets of references, and its `allOf`. */
 export function alwaysInPlace(node: SchemaNode): readonly SchemaTree[] {
   return [...node.references.map(({ target }) => target), ...(node.lists.get("allOf") ?? [])];
 }
 
-/** How many schemas apply to one value that `tree` applies to; `known` is filled, and makes further questions cheap. */
+/** How many schemas apply to one value of `tree`. `known` is a cache, filled here. */
 export function schemasPerValue(tree: SchemaTree, known: Map<SchemaNode, number>): number {
   if (typeof tree === "boolean") return 1;
   let sum = known.get(tree);

@@ -1,5 +1,6 @@
-// What this service adds to ajv: two keywords of its own, and alternatives that fail as one. `x-` names can't meet a schema's, because
-// ajv is given what emit-schema.ts wrote, and no unknown keywords.
+// What this service adds to ajv: two keywords, and alternatives that fail as one. Their `x-` names
+// can't clash with a schema's, because ajv gets what emit-schema.ts wrote, without unknown
+// keywords.
 
 import { _, type CodeKeywordDefinition, Name } from "ajv";
 import { validationLimits } from "../limits.ts";
@@ -13,8 +14,8 @@ export const checkKeyword = "x-check";
 const [errors, vErrors] = [new Name("errors"), new Name("vErrors")];
 
 /**
- * Stands in every schema object and runs before its other keywords: charges the visit, and ends the function when there are enough
- * failures to report.
+ * In every schema object, before its other keywords: charges the visit, and ends the function when
+ * there are enough failures to report.
  */
 export function chargeDefinition(meter: Meter): CodeKeywordDefinition {
   return {
@@ -27,7 +28,8 @@ export function chargeDefinition(meter: Meter): CodeKeywordDefinition {
       if (perMember > 0 || callsPerMember > 0 || perCharacters > 0) {
         gen.code(_`${spender}.spendOn(${data}, ${perMember}, ${callsPerMember}, ${perCharacters})`);
       }
-      // Whatever follows, the function has failed. Inside an alternative the failures may still be dropped, so there it goes on.
+      // The function has failed, whatever follows. Inside an alternative the failures may still be
+      // dropped, so it continues there.
       if (it.compositeRule !== true) {
         gen.if(_`${errors} >= ${validationLimits.errors}`, () => {
           gen.assign(_`${it.validateName}.errors`, vErrors);
@@ -38,7 +40,10 @@ export function chargeDefinition(meter: Meter): CodeKeywordDefinition {
   };
 }
 
-/** Its value is a list of indexes into `checks`: one list for all, because ajv needs quadratic time for values of the code. */
+/**
+ * Its value is a list of indexes into `checks`: one list for all, because ajv needs quadratic time
+ * for values of the code.
+ */
 export function checkDefinition(checks: readonly Check[]): CodeKeywordDefinition {
   return {
     keyword: checkKeyword,
@@ -60,7 +65,7 @@ export function checkDefinition(checks: readonly Check[]): CodeKeywordDefinition
   };
 }
 
-/** ajv keeps the failures of every alternative that it tried; with this, only the keyword itself fails, once. */
+/** ajv keeps failures of every alternative; with this, only the keyword fails, once. */
 export function failingAsOne(definition: CodeKeywordDefinition): CodeKeywordDefinition {
   return {
     ...definition,

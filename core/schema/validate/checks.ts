@@ -1,5 +1,6 @@
-// The keywords that ajv does not check here, each as a function: those whose code in ajv grows faster than the value, that compare
-// numbers as doubles, or that keep a failure for every member that they try.
+// The keywords that ajv does not check here, each as a function: those whose code in ajv grows
+// faster than the value, that compare numbers as doubles, or that keep a failure for every member
+// that they try.
 
 import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
@@ -46,7 +47,7 @@ function asksForCheck({ assertions, single }: SchemaNode, keyword: CheckedKeywor
   );
 }
 
-/** Refuses every value, as a subschema `false` does; `keyword` names the one under which it stands. */
+/** Refuses every value, as a subschema `false` does; `keyword` names its keyword. */
 export function checkNever(keyword: string): Check {
   const failures = [{ pointer: "", keyword }];
   return () => failures;
@@ -56,7 +57,7 @@ function failed(keyword: string, message: string): readonly Failure[] {
   return [{ pointer: "", keyword, message }];
 }
 
-/** `const` and `enum`: ajv compares with every value in turn, and errs on members such as `toString`. */
+/** `const` and `enum`: ajv compares one by one, and fails on members such as `toString`. */
 function checkAllowed(keyword: string, values: readonly Json[], context: ValidationContext): Check {
   const scalars = new Set<unknown>(values.filter((value) => !isContainer(value)));
   const containers = containerTexts(values);
@@ -92,7 +93,7 @@ function checkMultiple({ assertions }: SchemaNode, context: ValidationContext): 
   };
 }
 
-/** What a text costs to be kept among hundreds of thousands. */
+/** The cost of keeping a text among hundreds of thousands. */
 const unitsPerUniqueItem = 20;
 
 /** ajv compares each item with every other one. */

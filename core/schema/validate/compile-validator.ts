@@ -1,5 +1,6 @@
-// Turns a checked schema tree into a validator: an ajv instance of its own compiles it and is let go with it, so that
-// nothing stays of schemas that are replaced. A validation ends with its failures or when its budget is spent.
+// Turns a checked schema tree into a validator. An ajv instance of its own compiles it and is
+// dropped with it, so that nothing remains of replaced schemas. A validation ends with its failures
+// or when its budget is spent.
 
 import type { CodeKeywordDefinition, Format } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -55,7 +56,7 @@ function itemsOf(failures: readonly AjvFailure[]): readonly ProblemItem[] {
 
 const schemaKey = "schema";
 
-/** The function of the root; those that checks call go to the context. ajv itself is not kept. */
+/** The function of the root; those that checks call are in the context. ajv itself is not kept. */
 function compile(read: SchemaRead, context: ValidationContext): AnyValidateFunction {
   const { schema, checks, calledIds } = emitSchema(read, context);
   const ajv = createAjv(read, context.meter);
@@ -93,7 +94,8 @@ function createAjv({ nodes, patterns }: SchemaRead, meter: Meter): Ajv2020 {
     // `code` is read only where ajv writes standalone code, which it does not do here.
     code: { regExp: Object.assign(regExp, { code: "" }), optimize: false },
   });
-  // Only the unevaluated… keywords, which are checks here, need what these have ajv write into all code.
+  // Only the unevaluated… keywords, which are checks here, need what ajv would add to all code for
+  // these.
   ajv.opts.unevaluated = false;
   ajv.opts.dynamicRef = false;
   return ajv;

@@ -1,5 +1,5 @@
-// What one compiled schema shares while it validates: the budget of work, exact integers, and the functions that ajv made of the
-// subschemas which checks apply by themselves.
+// What one compiled schema shares while it validates: the budget of work, exact integers, and the
+// functions that ajv made of the subschemas which checks apply.
 
 import type { AnyValidateFunction } from "ajv/dist/types/index.js";
 import { Meter } from "../meter.ts";
@@ -12,7 +12,7 @@ export interface Failure {
   /** RFC 6901, from the value that was checked. */
   readonly pointer: string;
   readonly keyword: string;
-  /** Undefined where a subschema is `false`: what is refused shows in the whole pointer only. */
+  /** Undefined where a subschema is `false`, which only a complete pointer shows. */
   readonly message?: string;
 }
 
@@ -23,7 +23,10 @@ export interface AjvFailure {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The failures of the value at `key` of `parent`, some 100 at most; undefined when it is valid. @throws WorkExhausted */
+/**
+ * The failures of the value at `key` of `parent`, some 100 at most; undefined when it is valid.
+ * @throws WorkExhausted
+ */
 export type Check = (value: unknown, parent: object, key: string | number) => readonly Failure[] | undefined;
 
 export class ValidationContext {
@@ -52,7 +55,10 @@ export class ValidationContext {
     return typeof tree === "boolean" ? tree : this.#functionOf(tree)(value, location(parent, key)) === true;
   }
 
-  /** The failures of the value at `key` of `parent`, with paths from there; none when it is valid. @throws WorkExhausted */
+  /**
+   * The failures of the value at `key` of `parent`, with paths from there; none when it is valid.
+   * @throws WorkExhausted
+   */
   validate(node: SchemaNode, value: unknown, parent: object, key: string | number): readonly AjvFailure[] {
     const compiled = this.#functionOf(node);
     return compiled(value, location(parent, key)) === true ? [] : ((compiled.errors ?? []) as readonly AjvFailure[]);

@@ -1,5 +1,6 @@
-// Turns a schema tree into the schema that ajv compiles: the keywords that ajv checks, a charge on every schema object, the places of
-// our own checks, and schema objects that are referred to or applied by checks each as a function of their own.
+// Turns a schema tree into the schema that ajv compiles: the keywords that ajv checks, a charge on
+// every schema object, the places of our own checks, and each schema object that is referenced or
+// applied by checks as a function of its own.
 
 import type { Json } from "../../config/types.ts";
 import { isObject } from "../../json/json-value.ts";
@@ -35,7 +36,7 @@ export function emitSchema({ root, nodes }: SchemaRead, context: ValidationConte
   };
 }
 
-/** Schema objects that checks apply, to a member or to learn whether an alternative holds. */
+/** Schema objects that checks apply: to a member, or to find out whether an alternative holds. */
 function calledNodes(nodes: readonly SchemaNode[]): ReadonlySet<SchemaNode> {
   const tracks = nodes.some(({ single }) => single.has("unevaluatedProperties") || single.has("unevaluatedItems"));
   const trees = nodes.flatMap((node) => [
@@ -46,8 +47,8 @@ function calledNodes(nodes: readonly SchemaNode[]): ReadonlySet<SchemaNode> {
 }
 
 /**
- * Schema objects that become functions: those referred to, and alternatives with parts, because only a function ends when it has
- * enough failures.
+ * Schema objects that become functions: referenced ones, and alternatives with parts, because only
+ * a function ends when it has enough failures.
  */
 function functionNodes(root: SchemaNode, nodes: readonly SchemaNode[]): readonly SchemaNode[] {
   const trees = nodes.flatMap((node) => [
@@ -90,7 +91,8 @@ const lists = ["anyOf", "oneOf", "prefixItems"] as const;
 
 const hiddenName = "__proto__";
 /**
- * ajv passes over the name `__proto__` among properties and patterns; these patterns, which no schema is likely to write, stand for both.
+ * ajv skips the name `__proto__` among properties and patterns; these patterns, which no schema is
+ * likely to use, replace both.
  */
 const hiddenPatterns = { whole: "^(?:(?:__proto__))$", anywhere: "(?:(?:__proto__))" } as const;
 

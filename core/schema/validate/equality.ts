@@ -1,5 +1,6 @@
-// Turns JSON values into texts that are equal exactly when the values are equal to JSON Schema: members in any order,
-// numbers by value. Comparing texts in a set keeps uniqueItems and enum linear.
+// Turns JSON values into texts that are equal exactly when JSON Schema calls the values equal:
+// members in any order, numbers by value. Comparing texts in a set keeps uniqueItems and enum
+// linear.
 
 import type { Meter } from "../meter.ts";
 import type { ExactIntegers } from "./numbers.ts";
@@ -9,7 +10,7 @@ export interface Comparing {
   readonly exact: ExactIntegers;
 }
 
-/** The value at `key` of `container`, as comparable text; undefined when it is longer than `limit`. @throws WorkExhausted */
+/** The value as comparable text; undefined beyond `limit`. @throws WorkExhausted */
 export function comparableText(
   container: unknown,
   key: string | number,
@@ -55,7 +56,7 @@ class ComparableWriter {
 
   #writeObject(value: Readonly<Record<string, unknown>>): void {
     const names = Object.keys(value);
-    // Sorting costs more than a walk, and names are all written before the limit is looked at again.
+    // Sorting costs more than a walk, and all names are written before the limit is checked again.
     this.#comparing.meter.spend(10 * names.length);
     this.#add("{");
     for (const name of names.sort()) {

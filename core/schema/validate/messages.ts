@@ -1,5 +1,5 @@
-// Turns a failure into the entry that a client sees: pointer, keyword and a sentence that says what the value must be. Long
-// names and values are cut, so that no answer grows with the body.
+// Turns a failure into the entry that a client sees: pointer, keyword and a sentence that says what
+// the value must be. Long names and values are cut, so that no answer grows with the body.
 
 import type { Json } from "../../config/types.ts";
 import type { ProblemItem } from "../../errors/problem.ts";
@@ -19,7 +19,7 @@ export function failuresOf(reported: readonly AjvFailure[]): readonly Failure[] 
 
 function failureOf({ keyword, instancePath, params }: AjvFailure): Failure {
   if (keyword !== checkKeyword) {
-    // Where it would be, so that a form can show it beside its field.
+    // Where it would be, so that a form can show it at its field.
     const { missingProperty } = params;
     const pointer = missingProperty === undefined ? instancePath : childPointer(instancePath, String(missingProperty));
     return { pointer, keyword, message: messages[keyword]?.(params) ?? "" };
@@ -48,7 +48,7 @@ export function allowedValues(values: readonly Json[]): string {
   return values.length === 1 ? texts.join() : `one of ${texts.join(", ")}${more}`;
 }
 
-/** A pointer longer than any sensible one is cut to the deepest container that fits. */
+/** An overlong pointer is cut to the deepest container that fits. */
 function cutPointer(pointer: string): string {
   if (pointer.length <= maxPointer) return pointer;
   return pointer.slice(0, Math.max(0, pointer.lastIndexOf("/", maxPointer)));

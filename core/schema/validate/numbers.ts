@@ -1,5 +1,5 @@
-// Numbers to their last digit, where a double is not enough: integers beyond 2^53 as they stand in the JSON text, and multipleOf in
-// decimals, so that 19.99 is a multiple of 0.01.
+// Exact numbers, where a double is not enough: integers beyond 2^53 as written in the JSON text,
+// and multipleOf in decimals, so that 19.99 is a multiple of 0.01.
 
 import { parseJsonNumbers } from "../../json/parse-json.ts";
 
@@ -26,7 +26,9 @@ export class ExactIntegers {
 const manyDigits = /\d{16}/;
 const wholeNumber = /^-?\d+$/;
 
-/** The parsed text with its large integers; undefined when it has none, and `parseJson` is enough. */
+/**
+ * The parsed text with its large integers; undefined when it has none and `parseJson` is enough.
+ */
 export function readExactly(text: string): ExactValue | undefined {
   if (!manyDigits.test(text)) return undefined;
   const integers = new ExactIntegers();

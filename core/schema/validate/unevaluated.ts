@@ -1,6 +1,6 @@
-// Checks unevaluatedProperties and unevaluatedItems: finds the members and items of a value that a schema has looked at, and applies
-// the subschema to the rest. Conditional parts count where they hold for the value. ajv has no notion of what contains looks at, and
-// copies the names of members at every step.
+// Checks unevaluatedProperties and unevaluatedItems: finds the members and items of a value that a
+// schema has evaluated, and applies the subschema to the rest. Conditional parts count where they
+// hold. ajv ignores what contains evaluates, and copies the names of members at every step.
 
 import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
@@ -59,7 +59,7 @@ function checkRest(
   return failures.length > 0 ? failures : undefined;
 }
 
-/** Names of evaluated members, or "all". The schema object's own unevaluatedProperties doesn't count. @throws WorkExhausted */
+/** Names of evaluated members, or "all". @throws WorkExhausted */
 function evaluatedMembers(root: SchemaNode, value: Members, context: ValidationContext): ReadonlySet<string> | "all" {
   const found = new Set<string>();
   const waiting: SchemaNode[] = [root];

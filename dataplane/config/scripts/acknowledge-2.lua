@@ -1,8 +1,8 @@
--- Purpose: renews a replica's heartbeat, by Redis' own clock, what it has applied, which keys its ring has, what it builds, reads and lacks.
+-- Purpose: renews a replica's heartbeat, by Redis' own clock, and its acknowledgement.
 -- KEYS: 1 replicas, 2 the replica's acknowledgement
--- ARGV: 1 replica's id, 2 revision applied, 3 fields it can't use, as JSON, 4 ids of its ring's keys, as JSON,
---       5 indexes that it is building, as JSON, 6 newest format of configuration that it reads,
---       7 external issuers of which it lacks a key, as JSON
+-- ARGV: 1 replica's id, 2 revision applied, 3 fields it can't use, as JSON, 4 ids of its ring's
+-- keys, as JSON, 5 indexes that it is building, as JSON, 6 newest format of configuration that it
+-- reads, 7 external issuers of which it needs a key, as JSON
 -- Returns: {}
 local replicas, acknowledgement = KEYS[1], KEYS[2]
 local replica, revision, nacks, kids, building, format = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

@@ -1,6 +1,6 @@
--- Purpose: notes that an order about stored data was carried out.
+-- Purpose: records that an order about stored data was carried out.
 -- KEYS: 1 orders that were carried out
--- ARGV: 1 order's id, 2 when, in Unix milliseconds, or what was asked for
+-- ARGV: 1 order's id, 2 when, in Unix milliseconds, or the answer
 -- Returns: {done}
 local code = { done = 0 }
 local purged = KEYS[1]

@@ -1,4 +1,4 @@
--- Purpose: takes the lock of the replica that carries out purge orders, unless another one holds it.
+-- Purpose: takes the lock for carrying out purge orders, unless another replica has it.
 -- KEYS: 1 lock
 -- ARGV: 1 token, 2 milliseconds that the lock lasts
 -- Returns: {done} | {busy}

@@ -1,7 +1,8 @@
--- Purpose: keeps figures of projects; the hash always has an expiry, because the replica may die after any command.
+-- Purpose: stores figures of projects; the hash always has an expiry, because the replica may die
+-- after any command.
 -- KEYS: 1 hash
--- ARGV: 1 seconds until it expires, 2 number of projects that no longer have figures, then their names, then name and text of each
---       project whose figures changed
+-- ARGV: 1 seconds until it expires, 2 number of projects that no longer have figures, then their
+-- names, then name and text of each project whose figures changed
 -- Returns: {done, 1 = the former figures are still there, 0 = nothing was there}
 local code = { done = 0 }
 local figures = KEYS[1]

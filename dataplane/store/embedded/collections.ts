@@ -1,5 +1,5 @@
-// Finds a collection's row, its orderings and its owners. Rows of collections are kept in memory, where every call needs
-// them; `forget` empties that when a transaction was undone.
+// Finds a collection's row, its orderings and its owners. Rows of collections are cached, because
+// every call needs them; `forget` empties the cache when a transaction was undone.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FieldPath, IndexField } from "../../../core/config/types.ts";
@@ -41,7 +41,9 @@ export interface Collections {
   ensureOwner(collection: Collection, owner: Owner): OwnerRow;
   /** Adds `change` to the numbers of each of these owners. */
   resize(owners: readonly number[], change: Omit<OwnerRow, "ownerId">): void;
-  /** Makes `fields` the indexes: same ones stay as they are, others are dropped, new ones are to be built. */
+  /**
+   * Makes `fields` the indexes: existing ones stay, others are dropped, new ones are to be built.
+   */
   declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;
   /** Records up to which id an index has been built; undefined = completely. */
   advance(ref: CollectionRef, index: Ordering, builtTo: string | undefined): void;

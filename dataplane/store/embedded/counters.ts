@@ -1,5 +1,6 @@
-// Counters in memory: one process holds the database and counts alone, and a sync of the disk for every counted request
-// would cost more than the limit protects. A restart forgets the counts. A window begins with the first spend.
+// Counters in memory: one process has the database and counts alone, and a sync of the disk for
+// every counted request would cost more than the limit protects. A restart resets the counts. A
+// window begins with the first spend.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
@@ -7,11 +8,11 @@ import type { Budget, Counters, SpendOutcome } from "../ports/limits.ts";
 
 interface Window {
   spent: number;
-  /** Milliseconds of the monotonic clock: nobody is locked out, or let in, by setting the time of day. */
+  /** Milliseconds of the monotonic clock: setting the time of day locks nobody out or in. */
   readonly ends: number;
 }
 
-/** Windows that ended are swept when as many were added as were left by the last sweep, and this many. */
+/** Ended windows are removed when as many were added as the last sweep left, and this many. */
 const sweepAfter = 1_024;
 
 export function createCounters(clock: Clock): Counters {
@@ -68,7 +69,9 @@ export function createCounters(clock: Clock): Counters {
   };
 }
 
-/** User names and addresses stay out of memory dumps, and a long name costs no more than a short one. */
+/**
+ * User names and addresses stay out of memory dumps; a long name costs no more than a short one.
+ */
 function hashed(name: string): string {
   return createHash("sha256").update(name).digest("base64");
 }

@@ -1,5 +1,5 @@
-// Documents on one table: a whole value's text per root key, read and changed by core/json/splice.ts, each write one
-// transaction. Refuses as the port says; the path and the depth are splice's matter, the size is checked here.
+// Documents in one table: one text per root key, read and changed by core/json/splice.ts, each
+// write in a transaction. Refuses as the port says: path and depth in splice.ts, the size here.
 
 import type { DatabaseSync } from "node:sqlite";
 import { membersIn } from "../../../core/json/members.ts";
@@ -27,7 +27,7 @@ interface Row {
 
 interface Write {
   readonly path: Path;
-  /** What a read then returns, canonical text being kept as it is. */
+  /** What a read then returns, because canonical text is stored unchanged. */
   readonly value: string;
   readonly limits: DocumentLimits & Expecting;
 }

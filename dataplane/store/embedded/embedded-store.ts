@@ -1,7 +1,7 @@
-// Joins the parts of the embedded store over one database file: a Store for one process that needs nothing beside Node.
+// The embedded store over one database file: a Store for one process that needs nothing but Node.
 //
-// An acknowledged write is on the disk: it survives the death of the process and, as far as the disk keeps what it says, of
-// the machine. Counters live in memory. A folder belongs to one process at a time.
+// An acknowledged write is on the disk: it survives the death of the process and, if the disk keeps
+// its word, of the machine. Counters are in memory. A folder belongs to one process at a time.
 
 import type { Clock } from "../../../core/clock.ts";
 import { createMemoryBuckets } from "../memory-buckets.ts";
@@ -28,7 +28,7 @@ export interface EmbeddedStoreOptions {
   readonly observe?: (observation: StoreObservation) => void;
 }
 
-/** Rejects with DataFolderUnusable when the folder is in use, unwritable, damaged, foreign or of a newer version. */
+/** Rejects with DataFolderUnusable: in use, unwritable, damaged, foreign or newer. */
 export async function createEmbeddedStore({ directory, clock, observe }: EmbeddedStoreOptions): Promise<Store> {
   const database = openDatabase(directory);
   const collections = createCollections(database);

@@ -1,5 +1,6 @@
-// Keeps the entries of objects consistent with their texts, by creation and in every index, for everyone and for the owner, and reads
-// objects in order of creation. Runs inside a transaction; an object's entries are found again by encoding its stored text.
+// Keeps the entries of objects consistent with their texts, by creation and in every index, for
+// everyone and for the owner, and reads objects in order of creation. Runs inside a transaction.
+// Encoding an object's stored text finds its entries.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
@@ -33,7 +34,7 @@ export interface Entries {
   move(collection: Collection, object: ObjectRow, newText: string): void;
   /** Adds an existing object's entries to these indexes, unless they are there. */
   addTo(indexes: readonly Ordering[], collection: Collection, object: ObjectRow): void;
-  /** The objects of `owner` after the id `after` (`""` = from the start), one at least while there are any. */
+  /** The objects of `owner` after the id `after` (`""` = from the start), at least one. */
   batch(collection: Collection, owner: number, after: string, bounds: BatchBounds): Batch;
 }
 

@@ -1,4 +1,5 @@
-// Says what an error of SQLite means for the caller: nothing happened, the outcome is unknown, or a defect of this program.
+// What an error of SQLite means for the caller: nothing happened, the outcome is unknown, or a
+// defect.
 
 import { OutcomeUnknown, StoreFull, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 
@@ -35,7 +36,7 @@ export function meaningOf(error: unknown): string | undefined {
   return code === undefined ? undefined : meanings.get(code);
 }
 
-/** For errors before the commit: the file or the disk refused, and nothing happened. Others stay as they are: defects. */
+/** For errors before the commit: the file or disk refused, nothing happened. Others: defects. */
 export function withoutEffect(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning === undefined) return error;
@@ -43,7 +44,9 @@ export function withoutEffect(error: unknown): unknown {
   return new Failure(meaning, { cause: error });
 }
 
-/** For errors of the commit itself: a page may have reached the disk and be found there after a restart. */
+/**
+ * For errors of the commit itself: a page may have reached the disk and be there after a restart.
+ */
 export function withUnknownEffect(error: unknown): OutcomeUnknown {
   return new OutcomeUnknown(meaningOf(error) ?? "The commit failed", { cause: error });
 }

@@ -1,4 +1,4 @@
-// Idempotency records of writes in a table: read by their key, and left in the transaction of the write that they record.
+// Idempotency records in a table: read by their key, and written in the transaction of their write.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
@@ -7,7 +7,7 @@ import type { CollectionRef, DocumentRef } from "../ports/refs.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface RecordTable extends IdempotencyRecords {
-  /** Inside a transaction: what `write` answers, or the record of the one before. */
+  /** Inside a transaction: what `write` answers, or the existing record. */
   once<T extends { readonly outcome: string }>(
     of: CollectionRef | DocumentRef,
     record: IdempotencyRecord | undefined,

@@ -1,5 +1,5 @@
-// Declares indexes, and builds them by adding existing objects to those that are building, some at a time.
-// One process holds the database, so that building is never `busy`.
+// Declares indexes, and builds them by adding existing objects, some at a time. One process has the
+// database, so building is never `busy`.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import type { IndexState, ObjectIndexes } from "../ports/indexes.ts";

@@ -1,5 +1,5 @@
-// What a query reads, as entries of one viewer's list, by offset or behind a position. SQLite walks an offset and a filter's count
-// entry by entry, which takes some ten milliseconds where they are some hundred thousand.
+// What a query reads, as entries of one viewer's list, by offset or after a position. SQLite walks
+// an offset and a filter's count entry by entry: some ten milliseconds for some hundred thousand.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
@@ -18,7 +18,10 @@ export interface List {
   readonly ownerId: number;
   /** Ascending. */
   readonly ranges: readonly ValueRange[];
-  /** Of entries with a range's first value only those from the first id on, and with the value behind its end those up to the other id. */
+  /**
+   * Of entries with a range's first value only those from the first id on, and with the value after
+   * its end only those up to the other id.
+   */
   readonly ids: IdRange;
   /** When all entries are in them; otherwise SQLite counts. */
   readonly length: number | undefined;

@@ -1,4 +1,5 @@
-// Single objects, and what goes through all of them: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
+// Single objects and scans: create, read, compare-and-set, remove, scan, purge. Refuses as the port
+// says.
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";

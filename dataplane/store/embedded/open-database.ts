@@ -1,5 +1,6 @@
-// Turns a data folder into an open database of the current schema version, locked against every other process; refuses,
-// with a sentence for the person who started the program, a folder that is in use, unwritable, damaged, foreign or newer.
+// Turns a data folder into an open database of the current schema version, locked against every
+// other process. Refuses, with a sentence for the person who started the program, a folder that is
+// in use, unwritable, damaged, foreign or newer.
 
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,7 +15,9 @@ export class DataFolderUnusable extends Error {
 
 const fileName = "jsonplane.db";
 
-/** `directory` is made when it is missing; `:memory:` keeps everything in memory until it is closed. */
+/**
+ * `directory` is created when missing; `:memory:` keeps everything in memory until it is closed.
+ */
 export function openDatabase(directory: string): DatabaseSync {
   const file = directory === ":memory:" ? directory : fileIn(resolve(directory));
   const database = opened(file);
@@ -32,8 +35,9 @@ function fileIn(directory: string): string {
   const file = join(directory, fileName);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // SQLite would make the file readable to all; its log takes over the mode that it finds. An existing file is never opened
-    // here: closing it would let go of the lock that another store of this process may hold on it.
+    // SQLite would make the file readable to all; its log takes the file's mode. An existing file
+    // is never opened here: closing it would release the lock that another store of this process
+    // may have on it.
     if (!existsSync(file)) closeSync(openSync(file, "ax", 0o600));
     return file;
   } catch (cause) {
@@ -60,8 +64,9 @@ function unusable(file: string, cause: unknown): DataFolderUnusable {
 }
 
 /**
- * Exclusive locking is the lock between processes (the system lets go of it even after a SIGKILL) and saves the shared
- * memory of the log. Synchronous FULL syncs the log with every commit: what is acknowledged survives a power cut.
+ * Exclusive locking is the lock between processes (the system releases it even after a SIGKILL) and
+ * saves the shared memory of the log. Synchronous FULL syncs the log with every commit: what is
+ * acknowledged survives a power cut.
  */
 function configure(database: DatabaseSync): void {
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -69,8 +74,8 @@ function configure(database: DatabaseSync): void {
   database.exec("PRAGMA synchronous = FULL");
   database.exec("PRAGMA trusted_schema = OFF");
   database.exec("PRAGMA temp_store = MEMORY");
-  // Indexes touch many pages per object, often the same ones: copied into the database file every 16 MiB of log instead of
-  // every 4, creating 30,000 objects with three indexes writes a fifth less.
+  // Indexes touch many pages per object, often the same ones. With a checkpoint every 16 MiB of log
+  // instead of every 4, creating 30,000 objects with three indexes writes a fifth less.
   database.exec("PRAGMA wal_autocheckpoint = 4000");
   database.exec("PRAGMA cache_size = -32768");
   database.exec("PRAGMA journal_size_limit = 67108864");

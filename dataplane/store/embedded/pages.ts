@@ -1,4 +1,5 @@
-// Pages: the entries of a list, then the texts that they point to, in parts between which others are served.
+// Pages: the entries of a list, then the texts that they point to, in steps between which others
+// are served.
 
 import type { Candidates, FieldQuery, IdRange, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
@@ -9,7 +10,7 @@ import type { ObjectDeps } from "./objects.ts";
 type Pages = Omit<ObjectLists, "scan">;
 
 interface FoundKeysetPage extends FoundPage {
-  /** Where to go on, when there is more. */
+  /** Where to continue, when there is more. */
   readonly next?: Position;
 }
 

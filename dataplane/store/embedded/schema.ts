@@ -1,17 +1,16 @@
-// The tables of the embedded store, as steps from one schema version to the next. A released step never changes; its
-// effects are corrected by a further one. An index entry holds a value as order.ts encodes it, so a change there needs a
-// step that marks every ordering as building and deletes its entries.
+// The tables of the embedded store, as steps from one schema version to the next. A released step
+// never changes; a further one corrects it. An index entry has a value as order.ts encodes it, so a
+// change there needs a step that sets every ordering to building and deletes its entries.
 
-/** "json", in the database header: another program's file is told from ours. */
+/** "json", in the database header: distinguishes our files from another program's. */
 export const applicationId = 0x6a736f6e;
 
 /**
- * `orderings`: the ways in which a collection can be paged: by creation (name and path are null), and one per index.
- * `owners`: for whom, with the number and the bytes of their objects; the owner '' is everyone.
- * `entries`: one per object, ordering and owner, sorted; by creation every value is ''. Reading an
- * object goes through its entry by creation, so that visibility costs nothing.
- * `documents`: `identity` distinguishes a value from the one that is stored under its root key
- * after its purge.
+ * `orderings`: the ways in which a collection can be paged: by creation (name and path are null),
+ * and one per index. `owners`: for whom, with the number and the bytes of their objects; the owner
+ * '' is everyone. `entries`: one per object, ordering and owner, sorted; by creation every value is
+ * ''. Reading an object uses its entry by creation, so that visibility costs nothing. `documents`:
+ * `identity` distinguishes a value from the one that is stored under its root key after its purge.
  * `idempotency_records`: what writes with an Idempotency-Key left; `place` = `api/<resource>` or
  * `json/<root key>`.
  */

@@ -1,5 +1,6 @@
-// Sessions on two tables: live sessions, and those that ended while tokens of them may live. One process holds the
-// database, so followers are called directly; what ended before they came is read from the table.
+// Sessions in two tables: live sessions, and those that ended while their tokens may be valid. One
+// process has the database, so followers are called directly; sessions that ended earlier are read
+// from the table.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
@@ -10,9 +11,9 @@ import type { Transactions } from "./transactions.ts";
 
 type Follower = Parameters<EndedSessionFeed["followEndedSessions"]>[0];
 
-/** Expired rows go a few at a time, with each login: no timer, and no login that pays for thousands. */
+/** Expired rows are removed a few at a time, with each login: no timer is needed. */
 const sweptPerWrite = 20;
-/** A user with more sessions than allowed loses a few of the oldest ones with each login: no setting allows more. */
+/** A user with more sessions than allowed loses a few of the oldest ones with each login. */
 const endedPerWrite = 20;
 const compared = 1_000;
 
@@ -158,7 +159,7 @@ function countOf(row: unknown): number {
   return (row as { readonly count: number }).count;
 }
 
-/** Rows have no prototype; a record is a plain object. */
+/** Rows have no prototype; callers get a plain object. */
 function asRecord(row: unknown): SessionRecord | undefined {
   return row === undefined ? undefined : { ...(row as SessionRecord) };
 }

@@ -1,5 +1,5 @@
-// Lists what a folder of the embedded store holds, by name, also of Projects that nothing names any more. For whoever holds the folder while
-// no store is open on it; refuses as openDatabase does.
+// Lists by name what a folder of the embedded store has, also of Projects that nothing names any
+// more. For whoever has the folder while no store is open on it; refuses as openDatabase does.
 
 import type { CollectionRef, DocumentRef } from "../ports/refs.ts";
 import { openDatabase } from "./open-database.ts";

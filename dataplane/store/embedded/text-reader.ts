@@ -1,5 +1,5 @@
-// Reads texts of objects in parts that don't hold the event loop for long: a text is read only when it fits, which SQLite tells from
-// the row's head. Between two parts others are served.
+// Reads texts of objects in steps that don't block the event loop for long: a text is read only
+// when it fits, which SQLite finds out from the row's header. Between two steps others are served.
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -8,7 +8,7 @@ import type { FoundPage, PageObject } from "../read-page.ts";
 import type { Collections } from "./collections.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** Where an object stands: its row, and the id that is still its own when the row has another one. */
+/** An object's row, and its id for when the row has become another object's. */
 export interface ObjectRow {
   readonly objectId: number;
   readonly id: string;
@@ -17,7 +17,7 @@ export interface ObjectRow {
 export interface TextReader {
   /** The first part of a page, inside the transaction that found the objects. */
   firstOf(count: number, rows: readonly ObjectRow[]): Omit<FoundPage, "filter">;
-  /** In a later turn of the event loop: the texts of the first ids, undefined where an object is gone. */
+  /** In a later turn of the event loop: the texts of the first ids, undefined where gone. */
   readMore(ref: CollectionRef, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
 }
 
@@ -33,7 +33,7 @@ const objectsPerPart = 500;
 
 interface Row {
   readonly bytes: number;
-  /** Null when it is larger than what fits. */
+  /** Null when it does not fit. */
   readonly text: string | null;
 }
 

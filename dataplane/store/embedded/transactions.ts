@@ -1,5 +1,6 @@
-// Runs reads immediately, and writes in groups: all writes that arrive while the event loop is busy share one transaction and one sync of the
-// disk, and are acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
+// Runs reads immediately, and writes in groups: all writes that arrive while the event loop is busy
+// share one transaction and one sync of the disk, and are acknowledged after it. A read never sees
+// a write before it is acknowledged. Refuses everything after close.
 
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -12,7 +13,7 @@ export interface Transactions {
   write<T>(work: () => T): Promise<T>;
   /** Whether the last call reached the file. */
   isReachable(): boolean;
-  /** Lets the writes under way end; every later call is refused. May be called again: every call waits for the same end. */
+  /** Lets the writes under way end, and refuses later calls. May be called again. */
   close(): Promise<void>;
 }
 
@@ -36,7 +37,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
   let onIdle: (() => void) | undefined;
   let closing: Promise<void> | undefined;
 
-  /** Runs the job; returns what resolves or rejects it, for when the transaction is committed. Throws when the file or its disk is at fault. */
+  /** Runs the job; returns what settles it after the commit. Throws on a fault of file or disk. */
   function run(job: Job): () => void {
     statements.savepoint.run();
     try {
@@ -44,7 +45,8 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
       statements.release.run();
       return () => job.resolve(result);
     } catch (failure) {
-      // Without a transaction there is nothing to undo but the whole group: SQLite ends it by itself on some failures.
+      // Without a transaction only the entire group can be undone: SQLite ends it by itself on some
+      // failures.
       if (meaningOf(failure) !== undefined || !database.isTransaction) throw failure;
       onRollback();
       statements.undo.run();
@@ -63,7 +65,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
     }
   }
 
-  /** Commits as many of the jobs as fit into the group's time. Returns how many those are. */
+  /** Commits as many of the jobs as the group's time allows. Returns how many. */
   function commitGroup(jobs: readonly Job[]): number {
     const completions: (() => void)[] = [];
     try {
@@ -136,8 +138,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
 }
 
 /**
- * What throws once the file at this path isn't the one that is open: SQLite would write on into a file that was removed, and nobody would find
- * it again.
+ * Throws once the file at this path is not the open one: SQLite would write into a deleted file.
  */
 function inPlaceCheck(file: string | null): () => void {
   if (file === null) return () => undefined;

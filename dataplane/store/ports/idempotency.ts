@@ -2,21 +2,23 @@
 
 import type { CollectionRef, DocumentRef } from "./refs.ts";
 
-/** What a write leaves behind in the same step, by which its repetition, which has the same key, is recognised. */
+/**
+ * What a write leaves in the same step, by which its repetition with the same key is recognised.
+ */
 export interface IdempotencyRecord {
   /** Unique in its collection or root key. */
   readonly key: string;
   readonly text: string;
-  /** How long it is kept. */
+  /** Seconds until it expires. */
   readonly seconds: number;
 }
 
 export interface Idempotent {
-  /** Absent = none is left, and none is looked for. */
+  /** Absent = none is left, and none is read. */
   readonly record?: IdempotencyRecord;
 }
 
-/** A record of this key is there: nothing was written. */
+/** A record of this key exists: nothing was written. */
 export interface Repeated {
   readonly outcome: "repeated";
   /** Its text. */
@@ -24,6 +26,6 @@ export interface Repeated {
 }
 
 export interface IdempotencyRecords {
-  /** The text of a record that a write of this collection or root key left, as long as it is kept. */
+  /** The text of the record that a write of this collection or root key left, until it expires. */
   idempotencyRecord(of: CollectionRef | DocumentRef, key: string): Promise<string | undefined>;
 }

@@ -1,26 +1,31 @@
-// The indexes of a collection: declared, and built over objects that are there. port.ts says what a call may throw.
+// The indexes of a collection: declared, and built over existing objects. port.ts says what a call
+// may throw.
 
 import type { FieldPath, IndexField } from "../../../core/config/types.ts";
 import type { CollectionRef } from "./refs.ts";
 
 export interface IndexState {
   readonly field: IndexField;
-  /** `building`: writes maintain it already, objects from before are still being added, it can't answer a query. */
+  /** `building`: writes update it, existing objects are being added, queries can't use it. */
   readonly state: "building" | "ready";
 }
 
 /** Stands in the states of indexes for the entries of owners while a store adds or removes them. */
 export const ownersField: FieldPath = Object.freeze({ name: "_metadata.creator", path: ["_metadata", "creator"] });
 
-/** Whether lists may be limited to one owner's objects; `left out` = such a list is scanned. A store may keep them in any case. */
+/**
+ * Whether lists may be limited to one owner's objects; `left out` = such a list is scanned. A store
+ * may keep the entries anyway.
+ */
 export type OwnersEntries = "kept" | "left out";
 
 export interface ObjectIndexes {
   /**
-   * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields, and a name
-   * that now stands for another path, start as `building`; in an empty collection all are ready. Equal or older revisions
-   * change nothing. Returns the indexes in force. The same revisions decide about the entries of owners: kept until one says otherwise;
-   * while they are added or removed, the states have `ownersField`.
+   * Makes `fields` the collection's indexes when `revision` is newer than the last declared one.
+   * New fields, and a name that now stands for another path, start as `building`; in an empty
+   * collection all are ready. Equal or older revisions change nothing. Returns the indexes in
+   * force. The same revisions decide whether there are entries of owners; while these are added or
+   * removed, the states have `ownersField`.
    */
   declareIndexes(
     collection: CollectionRef,
@@ -29,9 +34,9 @@ export interface ObjectIndexes {
     owners?: OwnersEntries,
   ): Promise<readonly IndexState[]>;
   /**
-   * Adds the next batch of existing objects to every building index, or adds or removes its owners' entries, under a lock shared by all
-   * replicas.
-   * `done`: no index is building; `more`: call again; `busy`: another replica holds the lock.
+   * Adds the next batch of existing objects to every building index, or adds or removes its owners'
+   * entries, under a lock shared by all replicas. `done`: no index is building; `more`: call again;
+   * `busy`: another replica has the lock.
    */
   buildIndexes(collection: CollectionRef): Promise<"done" | "more" | "busy">;
   /** The indexes in force, as the store knows them now. */

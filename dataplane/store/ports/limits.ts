@@ -1,7 +1,8 @@
-// What all replicas count together: budgets of a window, and token buckets. port.ts says what a call may throw.
+// What all replicas count together: budgets of a window, and token buckets. port.ts says what a
+// call may throw.
 
 export interface Budget {
-  /** What is counted, e.g. `login:<namespace>/<project>:<address>`; hashed by the adapter, never shown. */
+  /** For example `login:<namespace>/<project>:<address>`; hashed by the adapter, never shown. */
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
@@ -13,15 +14,16 @@ export type SpendOutcome =
 
 export interface Counters {
   /**
-   * Takes one from every budget, or, when one is exhausted, from none and says after how many seconds all have something
-   * again. A window opens with the first spending, and ends by the store's own time, whatever the replicas' clocks say.
+   * Takes one from every budget, or, when one is exhausted, from none, and says after how many
+   * seconds all have something again. A window opens with the first spending, and ends by the
+   * store's own time.
    */
   spend(budgets: readonly Budget[]): Promise<SpendOutcome>;
   /** Gives one back to each. */
   refund(budgets: readonly Budget[]): Promise<void>;
 }
 
-/** A bucket that fills by `perSecond` tokens a second of the store's own time up to `burst`, and is full when it is first asked. */
+/** Fills by `perSecond` tokens a second of the store's own time up to `burst`; full at first. */
 export interface TokenBucket {
   /** Whose it is, as a budget's name: `<kind>:<namespace>/<project>:…`. */
   readonly name: string;
@@ -31,13 +33,13 @@ export interface TokenBucket {
 
 export interface Draw {
   readonly taken: number;
-  /** Whole tokens that are left for everybody. */
+  /** Whole tokens left for everybody. */
   readonly left: number;
   /** Milliseconds until there is one to take; 0 = there is one. */
   readonly waitMs: number;
 }
 
 export interface TokenBuckets {
-  /** Takes as many of `wanted` tokens as there are, 0 included. WritesRefused = the store can't count now, and may be read. */
+  /** Takes up to `wanted` tokens. WritesRefused = the store can't count now, and can be read. */
   drawTokens(bucket: TokenBucket, wanted: number): Promise<Draw>;
 }

@@ -1,10 +1,11 @@
-// Many objects of a collection: pages by offset and by cursor, and what bounded scans read. port.ts says what a call may throw.
+// Many objects of a collection: pages by offset and by cursor, and what bounded scans read. port.ts
+// says what a call may throw.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import type { ValueRange } from "../ranges.ts";
 import type { CollectionRef, Visibility } from "./refs.ts";
 
-/** Ids from one text on, up to another that is left out; in order of creation, because ids are (object-ids.ts). */
+/** Ids from one text on, up to but without another; ids sort by creation. */
 export interface IdRange {
   readonly from: string;
   readonly to: string;
@@ -14,9 +15,9 @@ export interface PageRange {
   readonly offset: number;
   readonly limit: number;
   readonly descending: boolean;
-  /** A page whose texts have more bytes together is cut short and says so; absent = however many. */
+  /** A page whose texts have more bytes together is cut short and says so; absent = no limit. */
   readonly maxBytes?: number;
-  /** Awaited before a store that reads a long page in parts reads on; what it throws ends the page. */
+  /** Awaited before a store reads on in a long page; what it throws ends the page. */
   readonly beforeMore?: () => Promise<void>;
   /** In order of creation: only these objects are shown and counted; absent = all. */
   readonly ids?: IdRange;
@@ -27,7 +28,7 @@ export interface Page {
   readonly count: number;
   /** Served texts, in order. */
   readonly texts: readonly string[];
-  /** True when `maxBytes` kept objects out of it. */
+  /** True when `maxBytes` cut the page short. */
   readonly isCut?: boolean;
 }
 
@@ -35,16 +36,19 @@ export interface FieldQuery {
   /** `name` of an index; the store answers `not_ready` when it is unknown or still building. */
   readonly index: string;
   /**
-   * Where the index must have its values from, else `not_ready`: while the store takes no writes it keeps those that were declared before.
+   * Where the index must get its values from, else `not_ready`: while the store refuses writes it
+   * keeps the old declaration.
    */
   readonly field?: IndexField;
-  /** Only objects whose value encodes to exactly this (encodeSortValue in order.ts); absent = all. */
+  /**
+   * Only objects whose value encodes to exactly this (encodeSortValue in order.ts); absent = all.
+   */
   readonly equals?: string;
-  /** Only objects whose encoded value lies in one of these: disjoint and ascending (ranges.ts); never beside `equals`. */
+  /** Only objects whose encoded value is in one of these: disjoint, ascending; without `equals`. */
   readonly ranges?: readonly ValueRange[];
 }
 
-/** `not_ready`: the store has no index for the query, or still adds to what it needs, or lacks the entries of owners. */
+/** `not_ready`: no index for the query, or still building, or no entries of owners. */
 export type FoundPage = ({ readonly outcome: "page" } & Page) | { readonly outcome: "not_ready" };
 
 /** What a page begins behind: an object that may be gone or have another value by now. */
@@ -55,14 +59,14 @@ export interface Position {
 }
 
 export interface KeysetRange extends Pick<PageRange, "limit" | "descending" | "maxBytes" | "beforeMore" | "ids"> {
-  /** Goes on behind it; absent = from the start. */
+  /** Continues after it; absent = from the start. */
   readonly after?: Position;
   /** Whether `count` is wanted; it is 0 otherwise. */
   readonly counted: boolean;
 }
 
 export interface KeysetPage extends Page {
-  /** Where to go on, when there is more. */
+  /** Where to continue, when there is more. */
   readonly next?: Position;
 }
 
@@ -76,8 +80,9 @@ export interface ObjectLists {
   /** A page in order of an indexed field (then of id), optionally of one value only. */
   pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FoundPage>;
   /**
-   * The next objects behind a position, in order of creation, or of an indexed field when there is a query: whatever is written
-   * meanwhile, a client that goes from page to page gets every object once that exists all the time with the same value.
+   * The next objects after a position, in order of creation, or of an indexed field when there is a
+   * query. A client that goes from page to page gets every object once that exists all the time
+   * with the same value.
    */
   pageAfter(
     collection: CollectionRef,
@@ -85,22 +90,23 @@ export interface ObjectLists {
     query: FieldQuery | undefined,
     range: KeysetRange,
   ): Promise<({ readonly outcome: "page" } & KeysetPage) | { readonly outcome: "not_ready" }>;
-  /** The ids of all objects that an index has for the query, in any order; `too_many` when they are more than `max`. */
+  /** The ids of all objects of an indexed query, in any order; `too_many`: more than `max`. */
   candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, max: number): Promise<Candidates>;
-  /** The ids of all objects within the range, in order of creation; `not_ready` where the store lacks the entries of owners. */
+  /** The ids of all objects in the range, by creation; `not_ready` without owners' entries. */
   candidatesByCreation(
     collection: CollectionRef,
     visible: Visibility,
     range: IdRange,
     max: number,
   ): Promise<Candidates>;
-  /** Served texts of these objects, in this order, in batches of at most 4 MiB; those that are gone are left out. */
+  /** Served texts of these, in order, in batches of at most 4 MiB, without those that are gone. */
   readObjects(collection: CollectionRef, ids: readonly string[]): AsyncIterable<readonly string[]>;
-  /** How many a scan looks at: the visible objects, or all of them while the store lacks the entries of owners. */
+  /** How many objects a scan reads: the visible ones, or all of them without entries of owners. */
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
   /**
-   * Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans, whose caller has counted them.
-   * Throws WriteConflict where the store has come to lack the entries of owners since, and would look at more than `max` objects instead.
+   * Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For
+   * bounded scans, whose caller has counted them. Throws WriteConflict where entries of owners were
+   * dropped since, and more than `max` objects would be read.
    */
   scan(collection: CollectionRef, visible: Visibility, max?: number): AsyncIterable<readonly string[]>;
 }

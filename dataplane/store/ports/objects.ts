@@ -36,7 +36,7 @@ export interface ObjectReads {
 
 export interface ObjectWrites {
   create(collection: CollectionRef, object: NewObject & Idempotent, maxObjects: number): Promise<CreateOutcome>;
-  /** Compare-and-set: writes `text` only while the stored text is `previous.text`. The owner never changes. */
+  /** Writes `text` only while the stored text is `previous.text`. The owner never changes. */
   replace(collection: CollectionRef, object: NewObject, previous: StoredObject): Promise<ReplaceOutcome>;
   /** False when there is none, or `visible.owner` doesn't own it. */
   remove(collection: CollectionRef, id: string, visible: Visibility): Promise<boolean>;

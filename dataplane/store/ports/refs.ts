@@ -12,10 +12,12 @@ export interface DocumentRef {
   readonly rootKey: string;
 }
 
-/** Decoded path segments below the root; whether one is a key or an index, the container's type decides. */
+/** Decoded path segments below the root: keys or indexes, by the type of the container. */
 export type Path = readonly string[];
 
-/** An owner as stored, `<creator_type>:<creator>`, e.g. `user:alice`, `apikey:frontend`, `anonymous:anonymous`. */
+/**
+ * As stored, `<creator_type>:<creator>`: `user:alice`, `apikey:frontend`, `anonymous:anonymous`.
+ */
 export type Owner = string;
 
 /** Which objects a query sees: all of a collection, or one owner's. */

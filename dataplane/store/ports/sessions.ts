@@ -1,4 +1,5 @@
-// Live sessions, and those that ended, which all replicas learn of. port.ts says what a call may throw.
+// Live sessions, and those that ended, which all replicas are told. port.ts says what a call may
+// throw.
 
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 
@@ -13,7 +14,7 @@ export interface SessionRecord {
   /** Unix seconds. */
   readonly created: number;
   readonly lastRefresh: number;
-  /** When its refresh token expires; the record goes then by itself. */
+  /** When its refresh token expires; then the session is removed by itself. */
   readonly expires: number;
 }
 
@@ -28,22 +29,29 @@ export interface SessionReads {
 
 export interface SessionWrites {
   /**
-   * Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on.
+   * If its user has too many, a few of those refreshed least recently, then of the oldest, are
+   * removed. Their access tokens stay valid.
    */
   putSession(project: ProjectRef, session: SessionRecord, bounds: SessionBounds): Promise<"stored" | "full">;
-  /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
+  /**
+   * Stores when it was refreshed, unless a later time is stored. False when the session is gone.
+   */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**
-   * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokenLifetimeSeconds` from now: a
-   * duration, because the clock of the caller may jump at any moment. Longer where the clock was ahead at its login or last refresh.
+   * Removes a session and announces to every replica that its access tokens are void, which may be
+   * valid for `tokenLifetimeSeconds` from now: a duration, because the caller's clock may jump.
+   * Longer where the clock was ahead at its login or last refresh.
    */
   endSession(project: ProjectRef, id: string, tokenLifetimeSeconds: number): Promise<boolean>;
-  /** Names the primary that has the project's sessions now: writes to those of one primary are refused, or fail, together. */
+  /** Names the primary of the project's sessions: writes to one are refused, or fail, together. */
   sessionPrimary(project: ProjectRef): string;
 }
 
 export interface EndedSessionFeed {
-  /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live, with the seconds for which they may. */
+  /**
+   * Calls back for every session that ends anywhere, and for ended ones whose tokens could be
+   * valid, with the seconds for which they may be.
+   */
   followEndedSessions(
     onEnded: (sessionId: string, tokenLifetimeSeconds: number) => void,
   ): Promise<{ stop(): Promise<void> }>;

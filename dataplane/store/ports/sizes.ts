@@ -23,6 +23,6 @@ export interface Sizes {
 }
 
 export interface ByteCounts {
-  /** Counts the bytes of a next batch of existing objects; from `done` on every write keeps the sum exactly. */
+  /** Counts the next batch of existing objects; from `done` on every write keeps the sum exact. */
   countBytes(collection: CollectionRef): Promise<"done" | "more">;
 }

@@ -1,5 +1,5 @@
-// Idempotency records: reads them, and makes of a script that writes one that leaves a record in the same step, and finds out when it is a
-// repetition (parts/idempotent.lua).
+// Idempotency records: reads them, and turns a script that writes into one that leaves a record in
+// the same step and recognises its repetition (parts/idempotent.lua).
 
 import { readFileSync } from "node:fs";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
@@ -16,7 +16,7 @@ export interface WriteCall {
   readonly record?: IdempotencyRecord | undefined;
 }
 
-/** Runs `script`; one that leaves a record when the call has one. */
+/** Runs `script`; the one that leaves a record when the call has one. */
 export function createWriter(redisClient: RedisClient, script: Script): (call: WriteCall) => Promise<ScriptReply> {
   const idempotent = idempotentScript(script);
   return async ({ keys, args, record }) => {

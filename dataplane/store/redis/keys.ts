@@ -1,10 +1,11 @@
-// Names of everything that the store keeps in Redis. Keys that one script touches share a hash tag, so that they live in one
-// slot of a Cluster; a name that could end a tag early is refused with RangeError.
+// Names of everything that the store keeps in Redis. Keys that one script touches share a hash tag,
+// so that they are in one slot of a Cluster. A name that could end a tag early is refused with
+// RangeError.
 
 import type { ProjectRef } from "../../../core/config/types.ts";
 import type { CollectionRef, DocumentRef, Owner } from "../ports/refs.ts";
 
-/** Separates the parts of a sorted set's member; no id, owner or encoded value holds it, but the two of an index of two fields. */
+/** Separates a member's fields; no id, owner or value contains it, except between two values. */
 export const separator = "\0";
 
 export interface CollectionKeys {
@@ -24,7 +25,7 @@ export interface CollectionKeys {
   record(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
-  /** Sorted set of `<value> 0 <id>` of index `indexNumber`; of an index of two fields, `<value> 0 <value> 0 <id>`. */
+  /** Sorted set of `<value> 0 <id>`, or of `<value> 0 <value> 0 <id>` for two fields. */
   index(indexNumber: number): string;
   /** Sorted set of `<owner> 0 <value> 0 <id>` of index `indexNumber`. */
   ownIndex(indexNumber: number): string;
@@ -32,7 +33,7 @@ export interface CollectionKeys {
 
 const keysByCollection = new WeakMap<CollectionRef, CollectionKeys>();
 
-/** A kept plan uses one reference for all its requests, so its keys are made once. */
+/** Requests with one plan share a reference, so its keys are made once. */
 export function collectionKeys(collection: CollectionRef): CollectionKeys {
   const known = keysByCollection.get(collection);
   if (known !== undefined) return known;
@@ -98,7 +99,7 @@ export function sessionKeys(project: ProjectRef): SessionKeys {
   };
 }
 
-/** The stream and the sorted set through which every replica learns which sessions were ended. */
+/** The stream and the sorted set by which every replica finds out which sessions were ended. */
 export const revocations = { stream: "{jsonplane}:revocations", set: "{jsonplane}:revocations:live" } as const;
 
 /** Keys of ours with the same one are in the same slot. */

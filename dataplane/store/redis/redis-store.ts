@@ -1,5 +1,6 @@
-// The store on Redis JSON: standalone, behind Sentinels or a Cluster (redis-url.ts says how to name one). Refuses to open with
-// InvalidRedisUrl, StoreUnavailable, or RedisFault when the server has no JSON module.
+// The store on Redis JSON: standalone, with Sentinels or a Cluster (redis-url.ts says how to name
+// one). Refuses to open with InvalidRedisUrl, StoreUnavailable, or RedisFault when the server has
+// no JSON module.
 
 import type { Clock } from "../../../core/clock.ts";
 import { connect, type IoredisClient } from "../../../core/redis/connect.ts";
@@ -33,15 +34,15 @@ export interface RedisStoreOptions {
   readonly url: string;
   readonly clock: Clock;
   /**
-   * Called after each call of the store, as `readEndedSessions` for each failed reading of ended sessions, and as `tellEndedSession` for
-   * each end that could not be told again.
+   * Called after each call of the store, as `readEndedSessions` for each failed read of ended
+   * sessions, and as `tellEndedSession` for each end that could not be written again.
    */
   readonly observe?: (observation: StoreObservation) => void;
   /** Milliseconds to wait for an answer, 2,000 by default. */
   readonly commandTimeoutMs?: number;
-  /** How often all ended sessions are read, beside the hints of each, 5,000 by default. */
+  /** How often all ended sessions are read, in addition to the hints of each, 5,000 by default. */
   readonly rereadMs?: number;
-  /** Called for each new connection to a server, before anything that is stored there is read or written; not in a Cluster. */
+  /** Called for each new connection before stored data are used; not in a Cluster. */
   readonly lookAtServer?: LookAtServer;
 }
 

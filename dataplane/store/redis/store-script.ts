@@ -8,7 +8,7 @@ import { loadScript, runsWithoutMemory, type Script } from "../../../core/redis/
 
 const folder = new URL("./", import.meta.url);
 
-/** One that goes on when Redis' memory is used up. */
+/** Also runs when Redis' memory is used up. */
 export function freeingScript(name: string): Script {
   return runsWithoutMemory(storeScript(name, "write"));
 }
@@ -17,7 +17,7 @@ export function storeScript(name: string, kind: Script["kind"]): Script {
   return loadScript(folder, name, kind);
 }
 
-/** What a reply begins with. Each script names those that it uses by the same words; a test compares the two. */
+/** The first element of a reply. Scripts use the same names; a test compares the two. */
 export const code = {
   done: 0,
   stale_index_set: 1,
@@ -61,13 +61,15 @@ export function unexpectedCode(script: string, code: Code): RedisFault {
   return new RedisFault(`The script ${script} answered with the unexpected code ${code}`, { code: "REPLY" });
 }
 
-/** The reply of a script that was asked without a version, as for all ids: there is nothing that could be stale. */
+/**
+ * The reply of a script that was called without a version, as for all ids: nothing could be stale.
+ */
 export function neverStale<T>(reply: T | "stale"): T {
   if (reply !== "stale") return reply;
   throw new RedisFault("A script that was asked without a version answered that it is stale", { code: "REPLY" });
 }
 
-/** Awaits a step that follows one which took effect: that it was not carried out itself leaves the outcome of the call unknown. */
+/** Awaits a step after one that took effect: if it fails, the call's outcome is unknown. */
 export async function laterStep<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;

@@ -1,4 +1,5 @@
-// Shows faults at their places in the editor: those that the server found, by their pointers, and why the text itself isn't JSON.
+// Shows faults at their places in the editor: those that the server found, by their pointers, and
+// why the text is not JSON.
 
 import { forceLinting, linter, lintGutter } from "@codemirror/lint";
 import { type Extension, StateEffect, StateField, type Text, type Transaction } from "@codemirror/state";
@@ -8,7 +9,7 @@ import { rangeAt, type TextRange } from "./positions.ts";
 import { maxStoredDepth } from "./pretty.ts";
 
 export interface EditorFault {
-  /** JSON Pointer (RFC 6901) into the text; empty = the whole value. */
+  /** JSON Pointer (RFC 6901) into the text; empty = the entire value. */
   readonly pointer: string;
   readonly message: string;
 }
@@ -17,7 +18,7 @@ export interface EditorFault {
 export interface ShownFault extends TextRange {
   /** From 1. */
   readonly line: number;
-  /** What the server is pointing at, which need not be in the text; undefined for the text itself. */
+  /** What the server refers to, which need not be in the text; undefined for the text itself. */
   readonly pointer?: string;
   readonly message: string;
 }
@@ -37,7 +38,7 @@ const faultField = StateField.define<readonly EditorFault[]>({
   },
 });
 
-/** What the server said of a line is true until somebody changes the line, or what the pointer leads to. */
+/** What the server said of a line is true until the line, or what the pointer leads to, changes. */
 function untouched(faults: readonly EditorFault[], transaction: Transaction): readonly EditorFault[] {
   const { docChanged, startState, newDoc, changes } = transaction;
   if (!docChanged || faults.length === 0) return faults;

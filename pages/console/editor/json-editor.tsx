@@ -1,4 +1,5 @@
-// An editor for JSON text, with faults shown at their lines and listed below it. The Tab key leaves it, as it leaves every other field.
+// An editor for JSON text, with faults shown at their lines and listed below it. The Tab key leaves
+// it, as it leaves every other field.
 
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
@@ -31,7 +32,7 @@ export interface JsonEditorProps {
 }
 
 const noFaults: readonly EditorFault[] = [];
-/** Marks a change that the page makes, and not the person: Undo takes it back by itself. */
+/** A change by the page and not the person: Undo reverts it by itself. */
 const isFromOutside = Annotation.define<true>();
 
 export function JsonEditor(props: JsonEditorProps) {
@@ -54,7 +55,7 @@ export function JsonEditor(props: JsonEditorProps) {
   useEffect(() => {
     view.current?.dispatch({ effects: attributes.reconfigure(attributesOf(label, readOnly)) });
   }, [label, readOnly]);
-  // Before the next key: later, this could replace what was entered since by what the owner was told before.
+  // Before the next key: later, this could replace what was entered since by an older text.
   useLayoutEffect(() => {
     const { current } = view;
     const whole = current?.state.doc.toString();

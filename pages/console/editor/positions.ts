@@ -1,5 +1,5 @@
-// Finds where in JSON text, written with any white space, a JSON Pointer leads. A pointer to what is missing leads to the nearest parent
-// that exists; text that isn't JSON gives the position that it has by then. Refuses nothing.
+// Finds where in JSON text, with any white space, a JSON Pointer leads. A pointer to what is
+// missing leads to the nearest existing parent; text that is not JSON gives the position so far.
 
 import { segmentsOf } from "../../../core/json/json-pointer.ts";
 import { endOfString, endOfValue } from "../../../core/json/walk.ts";
@@ -11,7 +11,7 @@ export interface TextRange {
 }
 
 interface Found {
-  /** Where the member begins: at its name; for an element and for the whole value, where the value does. */
+  /** Where the member begins: at its name; for an element and the entire value, at the value. */
   readonly start: number;
   readonly valueStart: number;
 }
@@ -62,7 +62,7 @@ function elementAt(text: string, container: number, index: number): Found | unde
   return start >= text.length || text.charAt(start) === "]" ? undefined : { start, valueStart: start };
 }
 
-/** Where what stands after the comma after the value at `valueStart` begins; the text's end where there is no comma. */
+/** Where the text after the next comma begins; the text's end where there is none. */
 function nextAfter(text: string, valueStart: number): number {
   if (valueStart >= text.length) return text.length;
   const end = skipSpace(text, endOfValue(text, valueStart));

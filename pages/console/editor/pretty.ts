@@ -1,5 +1,6 @@
-// Writes JSON text with a member or an element on each line. Numbers, strings and repeated names stay exactly as they were written. Text
-// that isn't JSON, or is nested too deeply for its indentation to be of use, comes back unchanged.
+// Writes JSON text with a member or an element on each line. Numbers, strings and repeated names
+// stay exactly as written. Text that is not JSON, or is nested too deeply for indentation, is
+// returned unchanged.
 
 import { depthOf, endOfString, endOfValue } from "../../../core/json/walk.ts";
 

@@ -1,6 +1,6 @@
-// From an object as it is stored and as a person has edited it to the JSON Patch (RFC 6902) between them: an operation for each member, or
-// one for the whole object where that is shorter, or there are more of them than a patch may have. A PUT would keep removed members.
-// Values stay the text that they are, so that no number is rounded on its way.
+// From an object as stored and as edited to the JSON Patch (RFC 6902) between them: an operation
+// for each member, or one for the entire object where that is shorter or a patch may not have more.
+// A PUT would keep removed members. Values stay text, so that no number is rounded.
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { maxOperations } from "../../../core/json/json-patch.ts";
@@ -23,7 +23,7 @@ export function editablePart(stored: string): string {
   return withoutMembers(read.json.text, ofTheServer);
 }
 
-/** `stored` = the whole object as the server sent it. */
+/** `stored` = the object as the server sent it. */
 export function readEdited(stored: string, edited: string): Edited {
   const read = canonicalJson(edited, maxStoredDepth);
   if (!read.ok) return { ok: false, message: read.error.detail };

@@ -1,4 +1,5 @@
-// Numbers as they were written: a double has fewer digits. Browsers without JSON.parse source text access show numbers as doubles.
+// Numbers as written: a double has fewer digits. Browsers without JSON.parse source text access
+// show doubles.
 
 export class ExactNumber {
   readonly text: string;

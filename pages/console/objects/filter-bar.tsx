@@ -1,4 +1,5 @@
-// Filters of a list: each a field, an operator and a value. They take effect together, when the form is submitted.
+// Filters of a list: each a field, an operator and a value. They take effect together, when the
+// form is submitted.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Resource } from "../description.ts";
@@ -13,10 +14,12 @@ export interface FilterBarProps {
 export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
   const [rows, setRows] = useState<readonly Condition[]>(conditions);
   const form = useRef<HTMLFormElement>(null);
-  /** Which row gets the focus once it is shown; past the last one, the button that adds one does. */
+  /**
+   * Which row gets the focus once it is shown; past the last one, the button that adds one does.
+   */
   const focusIndex = useRef<number>(undefined);
-  // The conditions change when filters are applied, or by the browser's Back. A layout effect, because a later one could run after the next click
-  // and drop the row that it added.
+  // The conditions change when filters are applied, or by the browser's Back. A layout effect,
+  // because a later one could run after the next click and drop the row that it added.
   useLayoutEffect(
     () => setRows(conditions.map((row) => withOperator(row, row.operator))),
     [JSON.stringify(conditions)],
@@ -163,7 +166,7 @@ function ValueField({ row, values, onChange }: ValueFieldProps) {
 /** By field, its operators with what the server says of them. */
 type Fields = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Fields of the schema come first: what people look for is among them. */
+/** Fields of the schema come first: people filter by them most. */
 function fieldsIn({ fields, filters }: Resource): Fields {
   const byField = Map.groupBy(filters, ({ field }) => field);
   const names = new Set([...fields.map(({ name }) => name), ...byField.keys()]);

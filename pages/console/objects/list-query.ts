@@ -1,4 +1,4 @@
-// What a list shows, as the query that stands in the console's address: filters, order, and which page.
+// What a list shows, as the query in the console's address: filters, order, and which page.
 
 export interface Condition {
   readonly field: string;
@@ -57,13 +57,13 @@ export function nextSort(sort: string | undefined, field: string): string | unde
   return sort === `-${field}` ? undefined : field;
 }
 
-/** The condition with another operator. "exists" compares with true or false, and so begins with one of them. */
+/** The condition with another operator. "exists" compares with true or false. */
 export function withOperator(condition: Condition, operator: string): Condition {
   const isBoolean = condition.value === "true" || condition.value === "false";
   return { ...condition, operator, value: operator === "exists" && !isBoolean ? "true" : condition.value };
 }
 
-/** What a filter's parameter compares, and how. A colon before anything but an operator that the service has belongs to the field's name. */
+/** What a parameter compares, and how. A colon before no known operator is part of the name. */
 export function namedBy(name: string): Pick<Condition, "field" | "operator"> {
   const at = name.lastIndexOf(":");
   const operator = name.slice(at + 1);

@@ -1,4 +1,4 @@
-// A form for a new object. Begins with an example that fits the schema, where the server has one.
+// A form for a new object. Begins with an example for the schema, if the server has one.
 
 import { useId, useMemo, useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
@@ -20,8 +20,8 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
   const sample = resource.sample ?? "{\n  \n}";
   const [written, setWritten] = useState<Written>();
   const [added, setAdded] = useState("");
-  // Until something is written, the form shows the example of the current schema. Derived, because an effect that is still pending could
-  // replace what was just typed.
+  // Until something is written, the form shows the example of the current schema. Derived, because
+  // a pending effect could replace what was just typed.
   const { start, text } =
     written === undefined || written.text === written.start ? { start: sample, text: sample } : written;
   const { problem, isBusy, create } = useCreation(resource.name);

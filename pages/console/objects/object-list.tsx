@@ -59,7 +59,8 @@ export function ObjectList({ resource, query }: ObjectListProps) {
 
 function PageButtons({ pages, page }: { readonly pages: ObjectPages; readonly page: ObjectsOfPage }) {
   const { showFirst, showPrevious, showNext } = pages;
-  // Those of the page before, while the next one is loaded: a button that is gone for a moment loses the focus.
+  // Those of the page before, while the next one is loaded: a button that disappears for a moment
+  // loses the focus.
   const { pagesBefore, previous } = page.position;
   if (pagesBefore === 0 && page.next === undefined) return null;
   const isFirst = pagesBefore === 0;

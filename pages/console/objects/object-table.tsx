@@ -1,4 +1,5 @@
-// One page of objects as a table: a row for each object, a column for each field that has a short value.
+// One page of objects as a table: a row for each object, a column for each field that has a short
+// value.
 
 import type { Field, Resource } from "../description.ts";
 import { fragmentOf } from "../route.ts";
@@ -97,7 +98,7 @@ function Cell({ value }: { readonly value: unknown }) {
   return <td class="json">{shortened(JSON.stringify(value))}</td>;
 }
 
-/** Declared fields first, then what the objects have besides; lists and objects only while there is room. */
+/** Declared fields first, then other members; lists and objects only while there is room. */
 function columnsOf({ fields }: Resource, items: readonly StoredObject[]): readonly string[] {
   const declared = [...fields.filter(isShort), ...fields.filter((field) => !isShort(field))].map(({ name }) => name);
   const found = items.flatMap((item) => Object.keys(item));

@@ -1,4 +1,5 @@
-// A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that nobody has changed it meanwhile.
+// A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that
+// nobody has changed it meanwhile.
 
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";

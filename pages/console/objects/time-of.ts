@@ -1,4 +1,5 @@
-// From the time of creation in an object's metadata to words, in the reader's language and time zone. Anything else is no words.
+// From the time of creation in an object's metadata to words, in the reader's language and time
+// zone; "" for anything else.
 
 import { ExactNumber } from "./exact-number.ts";
 

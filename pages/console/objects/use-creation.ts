@@ -1,4 +1,5 @@
-// What a form for a new object does: sends it once at a time, with one Idempotency-Key for all attempts, and shows what was created.
+// Sends the form for a new object once at a time, with one Idempotency-Key for all attempts, and
+// shows what was created.
 
 import { useRef } from "preact/hooks";
 import type { Problem } from "../../sign-in/problem.ts";
@@ -23,7 +24,7 @@ export function useCreation(resource: string): Creation {
       idempotencyKey.current ||= newIdempotencyKey();
       const created = await createObject(signIn, { resource, body, idempotencyKey: idempotencyKey.current });
       if ("problem" in created) {
-        // The person has been told of the first object, and may want a second one.
+        // The person has seen that the first object was stored, and may want a second one.
         if (created.problem.code === "idempotency_key_reused") idempotencyKey.current = "";
         return created.problem;
       }

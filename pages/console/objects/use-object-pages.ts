@@ -1,4 +1,5 @@
-// The page of a list that the address names. An answer for a page that is no longer wanted is dropped.
+// The page of a list that the address names. An answer for a page that is no longer wanted is
+// dropped.
 
 import { useEffect, useState } from "preact/hooks";
 import { type Problem, problemOf } from "../../sign-in/problem.ts";
@@ -21,7 +22,7 @@ export interface ObjectsOfPage extends LoadedPage {
 }
 
 interface LoadedPage {
-  /** Of the whole list. */
+  /** Of the entire list. */
   readonly count?: number;
   readonly items: readonly StoredObject[];
   /** Cursor of the page after this one. */
@@ -78,7 +79,7 @@ function withCursor(query: string, cursor: string | undefined): string {
   return writeListQuery({ ...readListQuery(query), cursor });
 }
 
-/** The first page where the server refuses the cursor: one that was not copied whole, or is of a list in another order. */
+/** The first page where the server refuses the cursor, as of a list in another order. */
 async function loadOrFirst(
   query: string,
   load: (query: string) => Promise<Loaded>,

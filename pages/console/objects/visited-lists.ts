@@ -1,4 +1,5 @@
-// Where a person has been in lists: the way back from an object, and from a page to the one before, to which no cursor leads.
+// Where a person has been in lists: the way back from an object, and from a page to the one before,
+// to which no cursor leads.
 
 import { fragmentOf, type ListRoute } from "../route.ts";
 import { readListQuery } from "./list-query.ts";
@@ -29,7 +30,7 @@ export class VisitedLists {
     return this.#positions.get(fragmentOf(list)) ?? { pagesBefore: undefined, previous: undefined };
   }
 
-  /** The person goes on from a page to the next one. */
+  /** The person continues to the next page. */
   goOn(list: ListRoute, next: ListRoute): void {
     const { pagesBefore } = this.positionOf(list);
     this.#positions.set(fragmentOf(next), {

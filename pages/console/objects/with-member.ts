@@ -1,4 +1,4 @@
-// Adds a member to the text of an object that a person is writing, and leaves the rest of the text as it is.
+// Adds a member to the text of an object that a person is writing, and leaves the rest of the text.
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { membersOf } from "../../../core/json/members.ts";

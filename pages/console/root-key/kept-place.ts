@@ -1,18 +1,19 @@
-// Tells whether a path still leads to the value that a person has seen there. Elements of arrays have no names: where somebody removes one,
-// or inserts one before it, another one takes its place. Takes canonical JSON text.
+// Checks whether a path still leads to the value that a person has seen there. Elements of arrays
+// have no names: when somebody removes one, or inserts one before it, another one takes its place.
+// Takes canonical JSON text.
 
 import { elementsOf, kindOf, valueAt } from "../../../core/json/members.ts";
 import type { ValuePath } from "./value-path.ts";
 
 export interface SeenValue {
   readonly path: ValuePath;
-  /** The root key's whole value as it was last read, */
+  /** The root key's entire value as it was last read, */
   readonly whole: string;
   /** and the value at the path, which may have been read later. */
   readonly value: string;
 }
 
-/** `now` = the whole value as it is stored now. True only where nothing else in the arrays around the value has changed. */
+/** `now` = the stored value. True only where the arrays around the value are unchanged. */
 export function hasKeptPlace({ path, whole, value }: SeenValue, now: string): boolean {
   let [before, after]: (string | undefined)[] = [whole, now];
   let isInArray = false;

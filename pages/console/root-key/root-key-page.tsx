@@ -1,4 +1,4 @@
-// One root key: its value as a tree, and beside it an editor for the value that is chosen there.
+// One root key: its value as a tree, and an editor for the selected value.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pointerOf } from "../../../core/json/json-pointer.ts";
@@ -20,13 +20,15 @@ import { urlOf, type ValuePath } from "./value-path.ts";
 import { ValueTree } from "./value-tree.tsx";
 
 interface Loaded {
-  /** The whole value as it was last read. */
+  /** The entire value as it was last read. */
   readonly text?: string;
   /** Why it could not be read the last time. */
   readonly problem?: Problem | undefined;
 }
 
-/** Reads the whole value, again with each `treeCount`. An older answer never replaces a newer one. */
+/**
+ * Reads the entire value, again with each `treeCount`. An older answer never replaces a newer one.
+ */
 function useWholeValue(url: string, mayRead: boolean, treeCount: number): Loaded {
   const { signIn } = useConsole();
   const [loaded, setLoaded] = useState<Loaded>({});
@@ -35,7 +37,7 @@ function useWholeValue(url: string, mayRead: boolean, treeCount: number): Loaded
     let isLatest = true;
     void sendConditionally(signIn, { url, method: "GET" }).then((answer) => {
       if (!isLatest) return;
-      // What is shown, and what was entered there, outlives a server that can't be reached for a while.
+      // What is shown, and what was entered there, stays while the server can't be reached.
       setLoaded((before) => (answer.ok ? { text: answer.text } : { ...before, problem: answer.problem }));
     });
     return () => {
@@ -48,7 +50,7 @@ function useWholeValue(url: string, mayRead: boolean, treeCount: number): Loaded
 export function RootKeyPage({ rootKey }: { readonly rootKey: RootKey }) {
   const { name, may } = rootKey;
   const url = urlOf(name, []) ?? "";
-  /** How often the tree was read anew, and how often the chosen value was as well: a save knows that one by its answer. */
+  /** How often the tree was read again, and the selected value, too. */
   const [{ treeCount, reloadCount }, setCounts] = useState({ treeCount: 0, reloadCount: 0 });
   const reload = (action: PanelAction | "reload"): void => {
     const isWhole = action === "reload" || action === "add";

@@ -1,4 +1,5 @@
-// What a key does in a tree, by the tree pattern of WAI-ARIA (https://www.w3.org/WAI/ARIA/apg/patterns/treeview/).
+// What a key does in a tree, by the tree pattern of WAI-ARIA
+// (https://www.w3.org/WAI/ARIA/apg/patterns/treeview/).
 
 import type { Row } from "./tree-rows.ts";
 

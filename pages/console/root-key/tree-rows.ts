@@ -1,5 +1,6 @@
-// Lays out JSON text as the visible rows of a tree, with what is open and how many children are shown. Values stay text, so that a number
-// is shown as it is stored. Takes the canonical text that the server sends.
+// Turns JSON text into the visible rows of a tree, with what is open and how many children are
+// shown. Values stay text, so that a number is shown as it is stored. Takes the canonical text that
+// the server sends.
 
 import { childPointer, segmentsOf } from "../../../core/json/json-pointer.ts";
 import { elementsOf, type JsonKind, kindOf, membersOf } from "../../../core/json/members.ts";

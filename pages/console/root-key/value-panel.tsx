@@ -22,12 +22,12 @@ export type PanelAction = ConflictOutcome | "add";
 export interface ValuePanelProps {
   readonly rootKey: string;
   readonly path: ValuePath;
-  /** The root key's whole value as it was last read. */
+  /** The root key's entire value as it was last read. */
   readonly whole: string;
   /** Relative to the project's URL. */
   readonly url: string;
   readonly may: RootKey["may"];
-  /** Changes when the value is to be read anew. */
+  /** Changes when the value is to be read again. */
   readonly reloadCount: number;
   /** Called whenever the panel begins or ceases to hold something that would be lost with it. */
   readonly onDirty: (isDirty: boolean) => void;
@@ -56,7 +56,7 @@ export function ValuePanel(props: ValuePanelProps) {
   );
 }
 
-/** Whether an element that was seen here, or what is around the value, may be at another place by now. */
+/** Whether an element that was seen here, or what is around the value, may have moved. */
 function useHasMoved({ rootKey, path, whole }: ValuePanelProps): (seen: Stored) => Promise<boolean> {
   const { signIn } = useConsole();
   /** As it was when the value was read the last time. */

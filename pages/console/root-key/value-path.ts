@@ -1,4 +1,5 @@
-// The addresses of values inside a root key. Some names can't be part of a URL: such values have none.
+// The addresses of values inside a root key. Some names can't be part of a URL: such values have
+// none.
 
 /** Names and indices from the root key's value down. */
 export type ValuePath = readonly string[];
@@ -13,7 +14,8 @@ export function urlOf(rootKey: string, path: ValuePath): string | undefined {
 }
 
 function canBeSegment(name: string): boolean {
-  // URLs resolve `.` and `..`, however they are encoded; the server takes neither an empty segment nor NUL.
+  // URLs resolve `.` and `..`, however they are encoded; the server takes neither an empty segment
+  // nor NUL.
   if (name === "" || name === "." || name === ".." || name.includes("\0") || !name.isWellFormed()) return false;
   return new TextEncoder().encode(name).length <= maxSegmentBytes;
 }

@@ -1,4 +1,5 @@
-// The tree of a root key's value, by the tree pattern of WAI-ARIA: one stop of the Tab key, arrows move and open, Enter and Space choose.
+// The tree of a root key's value, by the tree pattern of WAI-ARIA: one stop of the Tab key, arrows
+// move and open, Enter and Space select.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { stepOf } from "./tree-keys.ts";

@@ -1,11 +1,12 @@
-// Says that somebody else was faster, shows what they wrote, and asks what is to happen. It gets the focus, and gives it to the heading above when it is settled.
+// Says that somebody else was faster, shows what they wrote, and asks what to do. It gets the
+// focus, and returns it to the heading above.
 
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import { DifferenceList } from "./difference-list.tsx";
 import type { Conflict, Stored, StoredText, WriteAction } from "./stored-text.ts";
 
-/** `load`: the draft was given up for what is stored; `discard`: it was given up, and nothing is stored. */
+/** `load`: dropped for what is stored; `discard`: dropped, and nothing is stored. */
 export type ConflictOutcome = WriteAction | "load" | "discard";
 
 export interface ConflictNoticeProps {
@@ -15,7 +16,7 @@ export interface ConflictNoticeProps {
   /** False while the draft can't be stored. */
   readonly canSave: boolean;
   readonly onSettled: (outcome: ConflictOutcome) => void;
-  /** Stores the draft anew where somebody has deleted what it was made of; absent where that can't be. */
+  /** Stores the draft again where somebody deleted what it was made of; absent if impossible. */
   readonly recreate?: { readonly label: string; readonly onClick: () => void } | undefined;
 }
 
@@ -30,7 +31,7 @@ export function ConflictNotice(props: ConflictNoticeProps) {
       const heading = current?.parentElement?.closest("section, main")?.querySelector<HTMLElement>("h1, h2");
       if (current?.contains(document.activeElement)) heading?.focus();
     };
-    // A second conflict is said anew.
+    // A second conflict is announced again.
   }, [conflict]);
   if (conflict === undefined) return null;
   const { action, current, hasMoved } = conflict;

@@ -1,4 +1,5 @@
-// Shows what somebody else has stored beside what a person has entered, so that the person knows what a save would overwrite.
+// Shows what somebody else has stored next to what a person has entered, so that the person knows
+// what a save would overwrite.
 
 import { useId, useMemo } from "preact/hooks";
 import { prettyJson } from "../editor/pretty.ts";

@@ -1,5 +1,5 @@
-// What differs between what somebody else has stored and what a person has entered, member by member. Values stay JSON text, so that every
-// digit is shown.
+// What differs between what somebody else has stored and what a person has entered, member by
+// member. Values stay JSON text, so that every digit is shown.
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { childPointer } from "../../../core/json/json-pointer.ts";
@@ -7,7 +7,7 @@ import { elementsOf, kindOf, membersOf } from "../../../core/json/members.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 
 export interface Difference {
-  /** JSON Pointer (RFC 6901); empty = the whole value. */
+  /** JSON Pointer (RFC 6901); empty = the entire value. */
   readonly pointer: string;
   /** Canonical JSON text; undefined: there is none. */
   readonly theirs: string | undefined;

@@ -1,5 +1,5 @@
-// Sends a request over the public API, on a condition where there is one. What the server refuses comes back as its problem, and a server
-// that can't be reached as a problem with status 0.
+// Sends a request over the public API, on a condition if any. A refusal is returned as its problem,
+// and an unreachable server as a problem with status 0.
 
 import { type Problem, problemOf } from "../../sign-in/problem.ts";
 import { unreachable } from "../describe-problem.ts";
@@ -33,7 +33,8 @@ export async function sendConditionally(signIn: Sender, request: ConditionalRequ
     // Not from the browser's cache: what is shown is what is stored.
     const init = { method, headers: headersOf(request), cache: "no-store" } as const;
     const response = await signIn.send(url, body === undefined ? init : { ...init, body });
-    // The server's tags are strong. A proxy that compresses writes `W/`, which never fits If-Match.
+    // The server's tags are strong. A proxy that compresses writes `W/`, which never matches
+    // If-Match.
     const etag = response.headers.get("ETag")?.replace(/^W\//, "");
     const tagged = etag === undefined ? {} : { etag };
     if (!response.ok) return { ok: false, problem: await problemOf(response), ...tagged };

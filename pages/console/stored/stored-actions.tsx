@@ -1,4 +1,5 @@
-// The buttons below an editor of stored JSON: save, discard, and delete after a question. What the caller may not do is not offered.
+// The buttons below an editor of stored JSON: save, discard, and delete after a question. What the
+// caller may not do is not offered.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -15,7 +16,7 @@ export interface StoredActionsProps {
   /** The question before something is deleted. */
   readonly deletion: { readonly title: string; readonly text: string };
   readonly onDelete: () => void;
-  /** Shown beside the buttons. */
+  /** Shown next to the buttons. */
   readonly children?: ComponentChildren;
 }
 

@@ -1,6 +1,7 @@
-// Stored JSON and the draft that a person makes of it: what was read, what was entered since, and the requests between the two. A draft is
-// never replaced by an answer to an earlier request, and nothing is written over what somebody else has stored meanwhile: that is a
-// conflict, which the person settles about exactly the version that was read when it was found.
+// Stored JSON and the draft that a person makes of it: what was read, what was entered since, and
+// the requests between the two. An answer to an earlier request never replaces a draft, and nothing
+// overwrites what somebody else has stored meanwhile: that is a conflict, which the person resolves
+// about exactly the version that was read when it was found.
 
 import type { Problem } from "../../sign-in/problem.ts";
 import type { Answer, ConditionalRequest } from "./send-conditionally.ts";
@@ -31,7 +32,7 @@ export interface Conflict {
   readonly action: WriteAction;
   /** What somebody else has stored; undefined: it is deleted. */
   readonly current: Stored | undefined;
-  /** What the draft was made of may be elsewhere by now, and `current` another value in its place: only to be looked at. */
+  /** `current` may be another value in the draft's old place: read-only. */
   readonly hasMoved: boolean;
 }
 
@@ -60,7 +61,7 @@ export interface StoredTextOptions {
     draft: string,
     stored: Stored | undefined,
   ) => Pick<ConditionalRequest, "method" | "body" | "contentType">;
-  /** Whether the version `seen` may be stored at another place by now; absent where values have one place for good. */
+  /** Whether the version `seen` may have moved; absent where values have one place. */
   readonly hasMoved?: (seen: Stored) => Promise<boolean>;
   readonly onChange: (state: StoredTextState) => void;
 }
@@ -92,7 +93,7 @@ export class StoredText {
     this.#change({ draft: this.#state.stored?.text ?? "", writeProblem: undefined, conflict: undefined, message: "" });
   }
 
-  /** Reads it anew, unless the draft would be lost or a write under way brings it anyhow. */
+  /** Reads it again, unless the draft would be lost or a write under way brings it anyhow. */
   async load(): Promise<void> {
     if (this.#state.writing !== undefined || this.isDirty) return;
     const number = this.#begin();
@@ -104,7 +105,7 @@ export class StoredText {
     if (!this.isDirty) this.#show(answer.stored);
   }
 
-  /** True once the draft is stored. `over` = the version that it replaces, as the person knows it; undefined: nothing. */
+  /** True once the draft is stored. `over` = the version that it replaces; undefined: nothing. */
   save(over: Stored | undefined): Promise<boolean> {
     return this.#write("save", over);
   }
@@ -153,7 +154,7 @@ export class StoredText {
     this.#change({ ...settled, stored, ...(isLatest && { draft: stored.text, message: "Saved." }) });
   }
 
-  /** A conflict is read once, so that the person decides about one version. True where there was nothing left to delete. */
+  /** Read once, so that the person decides about one version. True: nothing left to delete. */
   async #refused(action: WriteAction, over: Stored | undefined, problem: Problem): Promise<boolean> {
     const isGone = problem.status === 404 && over !== undefined;
     if (problem.status !== 412 && !isGone) return this.#settle({ writeProblem: problem, conflict: undefined });

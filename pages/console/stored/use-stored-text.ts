@@ -1,4 +1,5 @@
-// StoredText for a component: reads when the component is first shown, and renders it whenever the state changes.
+// StoredText for a component: reads when the component is first shown, and renders it whenever the
+// state changes.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useConsole } from "../console-context.ts";

@@ -1,9 +1,13 @@
--- Purpose: adds the index entries of objects that still are what the builder read, and notes how far it came. An object that
--- was changed since has its entries already: its writer knew the building indexes, or the version would differ.
--- KEYS: 1 index set, 2 lock, then the objects, then per building index: index, and own index where owners' entries are kept
--- ARGV: 1 builder's token, 2 version of the index set, 3 cursor, 4 fields once all are built ("" = not yet), 5 number of
---       objects, 6 "1" when owners' entries are kept, then per object: SHA-1 of its text, id, owner, and one encoded value per building index
--- Returns: {done}: all are built | {more}, also when owners' entries are next | {stale_index_set} | {busy}: the lock was lost
+-- Purpose: adds the index entries of objects that still are what the builder read, and stores how
+-- far it came. A changed object has its entries already: its writer knew the building indexes, or
+-- the version would differ.
+-- KEYS: 1 index set, 2 lock, then the objects, then per building index: index, and own index where
+-- owners' entries are kept
+-- ARGV: 1 builder's token, 2 version of the index set, 3 cursor, 4 fields once all are built ("" =
+-- not yet), 5 number of objects, 6 "1" when owners' entries are kept, then per object: SHA-1 of its
+-- text, id, owner, and one encoded value per building index
+-- Returns: {done}: all are built | {more}, also when owners' entries are next | {stale_index_set} |
+-- {busy}: the lock was lost
 local code = { done = 0, stale_index_set = 1, busy = 5, more = 6 }
 local index_set, lock = KEYS[1], KEYS[2]
 local token, version, cursor, built, objects = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])

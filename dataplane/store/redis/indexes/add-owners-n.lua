@@ -1,8 +1,11 @@
--- Purpose: adds the owners' entries of objects that still are what the builder read, and notes how far it came. At one that was changed
--- since, it stops, so that it is read again: a writer leaves out entries whose value it did not change.
--- KEYS: 1 index set, 2 lock, then two per object: the object, its owner's ids, then the own index of each index
--- ARGV: 1 builder's token, 2 version of the index set, 3 "1" when these are the last objects, 4 number of objects, then per object:
---       its member of ids, SHA-1 of its text, id, owner, and one encoded value per index
+-- Purpose: adds the owners' entries of objects that still are what the builder read, and stores how
+-- far it came. It stops at a changed one, so that it is read again: a writer leaves out entries
+-- whose value it did not change.
+-- KEYS: 1 index set, 2 lock, then two per object: the object, its owner's ids, then the own index
+-- of each index
+-- ARGV: 1 builder's token, 2 version of the index set, 3 "1" when these are the last objects, 4
+-- number of objects, then per object: its member of ids, SHA-1 of its text, id, owner, and one
+-- encoded value per index
 -- Returns: {done}: all have theirs | {more} | {stale_index_set} | {busy}: the lock was lost
 local code = { done = 0, stale_index_set = 1, busy = 5, more = 6 }
 local index_set, lock = KEYS[1], KEYS[2]

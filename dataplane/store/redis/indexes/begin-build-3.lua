@@ -1,10 +1,12 @@
--- Purpose: takes or keeps the builder's lock and reads the next objects that a building index lacks, or then those whose owners' entries are
--- to be added or removed.
--- KEYS: 1 index set, 2 lock, 3 ids; the objects' keys are derived: which they are, only the ids know, and they share its slot
--- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the objects' keys, 4 maximum number of objects,
---       5 maximum number of bytes
--- Returns: {done}: nothing is building | {busy} | {more, version, fields, members, texts, "1" when these are the last ones, "1" when owners'
---          entries are kept, "indexes" or "owners": whose entries are next}; texts[n] is "" when members[n] has no object, or needs none
+-- Purpose: takes or renews the builder's lock and reads the next objects without entries in a
+-- building index, or then those whose owners' entries are to be added or removed.
+-- KEYS: 1 index set, 2 lock, 3 ids; the objects' keys are derived: only the ids know them, and they
+-- share its slot
+-- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the objects' keys, 4
+-- maximum number of objects, 5 maximum number of bytes
+-- Returns: {done}: nothing is building | {busy} | {more, version, fields, members, texts, "1" when
+-- these are the last ones, "1" when owners' entries are kept, "indexes" or "owners": whose entries
+-- are next}; texts[n] is "" when members[n] has no object, or needs none
 local code = { done = 0, busy = 5, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
 local token, duration, prefix, max_objects, budget = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])

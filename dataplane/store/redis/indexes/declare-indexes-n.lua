@@ -1,9 +1,10 @@
--- Purpose: puts a new index set in the place of the one that its writer saw, and forgets entries that are no longer kept.
+-- Purpose: replaces the index set that its writer saw by a new one, and removes entries that are no
+-- longer kept.
 -- KEYS: 1 index set, 2 ids, then the sorted sets whose entries are no longer kept
--- ARGV: 1 version that the writer saw, 2 new version, 3 revision, 4 next free index number, 5 fields while the collection is empty,
---       6 fields otherwise, 7 where building goes on when it isn't: a member of ids, "" = at the start, "-" = nothing to build,
---       8 "1" when owners' entries are kept, 9 where the walk goes on that adds or removes them, as
---       in 7
+-- ARGV: 1 version that the writer saw, 2 new version, 3 revision, 4 next free index number, 5
+-- fields while the collection is empty, 6 fields otherwise, 7 where building continues when it
+-- isn't: a member of ids, "" = at the start, "-" = nothing to build, 8 "1" when owners' entries are
+-- kept, 9 where adding or removing them continues, as in 7
 -- Returns: {done, fields, "1" when owners' entries are being added or removed} | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local index_set, ids = KEYS[1], KEYS[2]

@@ -1,6 +1,7 @@
--- Purpose: removes the ids of owners whose entries are no longer kept, and notes how far it came.
+-- Purpose: removes the ids of owners whose entries are no longer kept, and stores how far it came.
 -- KEYS: 1 index set, 2 lock, then the owners' ids
--- ARGV: 1 builder's token, 2 version of the index set, 3 member of ids that it came to, "" = the last one
+-- ARGV: 1 builder's token, 2 version of the index set, 3 member of ids that it came to, "" = the
+-- last one
 -- Returns: {done}: all are gone | {more} | {stale_index_set} | {busy}: the lock was lost
 local code = { done = 0, stale_index_set = 1, busy = 5, more = 6 }
 local index_set, lock = KEYS[1], KEYS[2]

@@ -1,5 +1,5 @@
-// Typed wrappers of the scripts that declare and build a collection's indexes: the only place that knows the positions of their keys and
-// arguments.
+// Typed wrappers of the scripts that declare and build a collection's indexes: only they know the
+// positions of keys and arguments.
 
 import { WriteConflict } from "../../../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../../../core/recently-used.ts";
@@ -98,7 +98,7 @@ export type BuildProgress = "done" | "more" | "stale" | "busy";
 
 export interface IndexScripts {
   load(keys: CollectionKeys): Promise<IndexSet>;
-  /** What is now in force, or `stale` when the set is no longer the one that the declaration follows. */
+  /** The set in force, or `stale` when that is not the one that the declaration follows. */
   declare(call: DeclareIndexes): Promise<StatedIndexes | "stale">;
   beginBuild(call: BeginBuild): Promise<BuildBatch>;
   addEntries(call: AddEntries): Promise<BuildProgress>;
@@ -195,11 +195,11 @@ export interface IndexSetCache {
   /** The cached set; loads it when there is none. */
   get(keys: CollectionKeys): Promise<IndexSet>;
   reload(keys: CollectionKeys): Promise<IndexSet>;
-  /** Has it loaded anew when it is needed next. */
+  /** The next use loads it again. */
   forget(keys: CollectionKeys): void;
   /**
-   * Calls `attempt` with the cached set, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never
-   * ends.
+   * Calls `attempt` with the cached set, and with a fresh one as long as it answers `stale`. A
+   * script that was refused had no effect. Throws WriteConflict when that never ends.
    */
   retryWhileStale<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
 }

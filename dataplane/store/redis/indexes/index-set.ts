@@ -1,5 +1,5 @@
-// The set of a collection's indexes as Redis holds it: which fields, in which sorted sets, how far each one is built. Turns the
-// stored hash into an IndexSet and a declaration into the next set; pure.
+// The set of a collection's indexes in Redis: which fields, in which sorted sets, how far each one
+// is built. Turns the stored hash into an IndexSet and a declaration into the next set.
 
 import type { FieldPath, IndexField } from "../../../../core/config/types.ts";
 import { membersOf, valueAt } from "../../../../core/json/members.ts";
@@ -7,13 +7,13 @@ import { listOf, optionalText } from "../../../../core/redis/reply.ts";
 import { encodeIndexed, hasSamePaths } from "../../order.ts";
 import { type IndexState, ownersField } from "../../ports/indexes.ts";
 
-/** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
+/** Grows when encodeSortValue changes: indexes with another number are built again. */
 const encoding = 1;
 
 export interface StoredIndex extends IndexField {
   /**
-   * Number of its sorted sets, under the name of the stored JSON. Never used again in the life of this index set, so that a dropped index
-   * leaves nothing.
+   * Number of its sorted sets, under the name in the stored JSON. Never used again in this index
+   * set, so that a dropped index leaves nothing.
    */
   readonly slot: number;
   readonly encoding: number;
@@ -26,18 +26,20 @@ export interface IndexSet {
   readonly revision: number;
   readonly nextIndexNumber: number;
   readonly indexes: readonly StoredIndex[];
-  /** The member of ids that building goes on after; undefined when nothing is building. */
+  /** The member of ids after which building continues; undefined when nothing is building. */
   readonly cursor: string | undefined;
   readonly owners: StoredOwners;
   /** What a purge has named the collection; undefined when none has. */
   readonly id: string | undefined;
 }
 
-/** Whether each object also has its entries among those of its owner: `owned` and `ownIndex` in keys.ts. */
+/**
+ * Whether each object also has entries among those of its owner: `owned` and `ownIndex` in keys.ts.
+ */
 export interface StoredOwners {
   /** True where nothing was declared. */
   readonly areKept: boolean;
-  /** The member of ids that adding or removing them goes on after; undefined when neither is under way. */
+  /** Where adding or removing them continues; undefined when neither is under way. */
   readonly cursor: string | undefined;
 }
 
@@ -88,16 +90,18 @@ export interface Declaration {
   readonly nextIndexNumber: number;
   readonly indexes: readonly StoredIndex[];
   readonly dropped: readonly StoredIndex[];
-  /** Indexes that stay, whose owners' entries are no longer kept. */
+  /** Indexes that stay, whose owners' entries are dropped. */
   readonly droppedForOwners: readonly StoredIndex[];
   /** True when writers have to write the same entries as before. */
   readonly isSame: boolean;
-  /** Where building goes on; undefined when nothing is building. */
+  /** Where building continues; undefined when nothing is building. */
   readonly cursor: string | undefined;
   readonly owners: StoredOwners;
 }
 
-/** The set that takes the place of `current`: fields that stay keep their entries, new ones start as building. */
+/**
+ * The set that replaces `current`: fields that stay keep their entries, new ones start as building.
+ */
 export function nextIndexSet(
   current: IndexSet,
   fields: readonly IndexField[],
@@ -145,7 +149,7 @@ export function encodedValues(indexes: readonly StoredIndex[], text: string): re
   return indexes.map((index) => encodeIndexed(index, textAt));
 }
 
-/** An index whose entry a replace writes anew; both values are the same when it is still building. */
+/** An index whose entry a replace writes; both values are the same while it is building. */
 export interface IndexMove {
   readonly index: StoredIndex;
   readonly before: string;
@@ -157,7 +161,8 @@ export function indexMoves(indexes: readonly StoredIndex[], before: string, afte
   const [oldAt, freshAt] = [fieldReader(indexes, before), fieldReader(indexes, after)];
   const moves: IndexMove[] = [];
   for (const index of indexes) {
-    // The builder leaves out what was changed since it read it: an index that is building needs every entry from its writers.
+    // The builder skips what was changed since it read it: an index that is building needs every
+    // entry from its writers.
     const isBuilding = index.state === "building";
     const { path, parts = [{ path }] } = index;
     if (!isBuilding && parts.every((part) => oldAt(part.path) === freshAt(part.path))) continue;

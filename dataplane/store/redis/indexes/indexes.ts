@@ -1,5 +1,6 @@
-// Declares a collection's indexes and builds them over existing objects in small steps, and adds or removes owners' entries likewise. Every
-// step is one script that checks what the step was computed from, so that it can be cut anywhere and taken up by another replica.
+// Declares a collection's indexes and builds them over existing objects in small steps, and adds or
+// removes owners' entries likewise. Every step is one script that checks what it was computed from,
+// so that it can be interrupted anywhere and continued by another replica.
 
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../../core/config/types.ts";
@@ -26,7 +27,7 @@ import {
 
 /** A builder that died is followed by another one after this time. */
 const lockMilliseconds = 5_000;
-/** Bytes, entries and objects of one step, each of which holds Redis for three or four milliseconds. */
+/** Bytes, entries and objects of one step, each of which takes Redis three or four milliseconds. */
 const bytesPerStep = 512 * 1024;
 const entriesPerStep = 250;
 const objectsPerStep = 100;
@@ -38,7 +39,7 @@ export interface IndexDeps {
 
 export function createIndexes(deps: IndexDeps): ObjectIndexes {
   const { scripts, indexSetCache } = deps;
-  // Tells this replica's lock from others'.
+  // Distinguishes this replica's lock from others'.
   const token = randomToken();
   return {
     async declareIndexes(collection, fields, revision, owners = "kept") {
@@ -88,7 +89,7 @@ export function replaceIndexSet(
   { fields, revision, owners }: IndexDeclaration,
 ) {
   const declaration = nextIndexSet(set, fields, owners === undefined ? undefined : owners === "kept");
-  // Random, so that a version never comes back: not even after a purge that began the numbering anew.
+  // Random, so that a version never comes back, even after a purge that restarts the numbering.
   const newVersion = declaration.isSame ? set.version : randomToken();
   return scripts.declare({ keys, version: set.version, newVersion, revision, declaration });
 }

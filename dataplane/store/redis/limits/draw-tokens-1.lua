@@ -1,4 +1,5 @@
--- Purpose: takes tokens out of a bucket that fills at a steady rate up to its size, by Redis' own time.
+-- Purpose: takes tokens out of a bucket that fills at a steady rate up to its size, by Redis' own
+-- time.
 -- KEYS: 1 bucket
 -- ARGV: 1 tokens per second, 2 size of the bucket, 3 maximum number of tokens to take
 -- Returns: {done, tokens taken, whole tokens left, milliseconds until there is one}
@@ -8,8 +9,8 @@ local bucket = KEYS[1]
 local per_second, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local now = store_time()
 local full_after = size / per_second * 1000
--- Milliseconds by which the bucket may have been filled ahead of now: clocks of two servers before and after a failover differ by
--- less.
+-- Milliseconds by which the bucket may have been filled ahead of now: clocks of two servers before
+-- and after a failover differ by less.
 local max_ahead = math.min(full_after, 1000)
 
 local state = redis.call("HMGET", bucket, "tokens", "at")

@@ -1,9 +1,10 @@
-// Budgets and token buckets that all replicas share. A window opens with the first spending and lasts its whole length by Redis' own time,
-// so that at most twice the limit can be spent around its end; names are kept as hashes only.
+// Budgets and token buckets that all replicas share. A window opens with the first spending and
+// lasts its full length by Redis' own time, so that at most twice the limit can be spent around its
+// end. Names are stored as hashes only.
 //
-// Budgets of one call that concern one project (`<kind>:<project>:…`) share a slot and are spent in one step. Budgets of
-// several projects are spent project by project, and given back when a later one is exhausted: never more than a budget
-// holds, for a moment less.
+// Budgets of one call that concern one project (`<kind>:<project>:…`) share a slot and are spent in
+// one step. Budgets of several projects are spent project by project, and refunded when a later one
+// is exhausted: never more than a budget has, for a moment less.
 
 import { hash } from "node:crypto";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";

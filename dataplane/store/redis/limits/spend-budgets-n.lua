@@ -1,5 +1,5 @@
--- Purpose: takes one from every budget, or from none when one is exhausted. A window opens with the first spending and ends by Redis'
---          own time.
+-- Purpose: takes one from every budget, or from none when one is exhausted. A window opens with the
+-- first spending and ends by Redis' own time.
 -- KEYS: budgets
 -- ARGV: two per budget: limit, milliseconds of the window
 -- Returns: {done} | {exhausted, milliseconds until all have something again}

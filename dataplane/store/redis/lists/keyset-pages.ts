@@ -1,4 +1,5 @@
-// Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the objects they name.
+// Pages after a position and candidates of a scan: ranges of a sorted set's members by their bytes,
+// then the objects they name.
 
 import type { Candidates, FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../../ports/lists.ts";
 import type { Owner } from "../../ports/refs.ts";

@@ -1,5 +1,5 @@
-// Pages, counts and scans of a collection: one script finds the ids of a sorted set's members by rank, and page-texts.ts reads their
-// objects.
+// Pages, counts and scans of a collection: one script finds the ids of a sorted set's members by
+// rank; then their objects are read, small ones together with the other reads of the turn.
 
 import { WriteConflict } from "../../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
@@ -68,7 +68,7 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
     async count(collection, visible) {
       const keys = collectionKeys(collection);
       if (visible.owner !== undefined) {
-        // A page says by which version it read: what is left of entries that are no longer kept would count too little.
+        // A page checks the version: leftover entries of owners would count too little.
         const page = (ids: IdSet) => scripts.page({ keys, ...ids, idIs: "first", ...nothing });
         const own = await withIds(indexSetCache, keys, visible, page);
         if (own !== undefined) return own.count;
@@ -103,7 +103,9 @@ export interface IdSet {
   readonly version?: string;
 }
 
-/** Calls `attempt` with the ids of those objects; undefined when the owner's entries are not all there. */
+/**
+ * Calls `attempt` with the ids of those objects; undefined when the owner's entries are incomplete.
+ */
 export async function withIds<T>(
   indexSetCache: IndexSetCache,
   keys: CollectionKeys,
@@ -134,7 +136,7 @@ async function withReady<T, Usable>(
   usable: (set: IndexSet) => Usable | undefined,
   attempt: (set: IndexSet, found: Usable) => Promise<T | "stale">,
 ): Promise<T | undefined> {
-  // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
+  // What was not ready may be now: nothing tells this replica that another one has built it.
   const isKnown = usable(await indexSetCache.get(keys)) !== undefined;
   if (!isKnown) await indexSetCache.reload(keys);
   try {
@@ -143,7 +145,7 @@ async function withReady<T, Usable>(
       return found === undefined ? undefined : attempt(set, found);
     });
   } catch (error) {
-    // An index that is declared anew all the time is not ready for long enough to be read.
+    // An index that is declared again all the time is never ready for long enough.
     if (error instanceof WriteConflict) return undefined;
     throw error;
   }
@@ -191,7 +193,7 @@ function membersOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | unde
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
 }
 
-/** Small objects that one step reads: half a mebibyte, or more if some grew since this replica saw them last. */
+/** Small objects of one step: half a mebibyte, unless some grew since they were last seen. */
 const maxTogether = 32;
 
 export interface TextDeps {

@@ -1,4 +1,5 @@
-// Typed wrappers of the scripts that read ranges of an index: the only place that knows the positions of their keys and arguments.
+// Reads ranges of an index. Turns ranges of values, and the position that a page begins after, into
+// bounds of a sorted set's members.
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../../core/redis/reply.ts";
@@ -10,7 +11,7 @@ import { type CollectionKeys, separator } from "../keys.ts";
 import type { FoundIds } from "../objects/object-scripts.ts";
 import { code, scriptReply, storeScript } from "../store-script.ts";
 
-/** From one member of a sorted set to another, as ZRANGE BYLEX names them: `-`, `+`, or `[` or `(` and a text. */
+/** Bounds as of ZRANGE BYLEX: `-`, `+`, or `[` or `(` and a text. */
 export interface LexRange {
   readonly from: string;
   readonly to: string;
@@ -94,7 +95,7 @@ function bounds(ranges: readonly LexRange[]): readonly string[] {
 const behind = "\u0001";
 
 export interface PageStart {
-  /** Whose part of an index that is kept by owner; undefined in one of everybody's. */
+  /** Whose entries of an index by owner; undefined in the index of everybody's. */
   readonly owner: Owner | undefined;
   readonly descending: boolean;
   readonly after: Position | undefined;

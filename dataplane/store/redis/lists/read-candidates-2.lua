@@ -1,8 +1,11 @@
--- Purpose: a sorted set's members that lie in some ranges, all of them in one step: read in several, an object whose value changes in
--- between could be left out. They are passed on as they are: to look at each would hold Redis several times as long.
+-- Purpose: a sorted set's members that lie in some ranges, all in one step: otherwise an object
+-- whose value changes in between could be left out. They are returned unparsed: parsing would take
+-- Redis several times as long.
 -- KEYS: 1 sorted set, 2 index set
--- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 maximum number of members, then two bounds of each range, as of ZRANGE BYLEX
--- Returns: {done, members of the first range, of the second …} | {stale_index_set} | {more}: there are more than that
+-- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 maximum number of
+-- members, then two bounds of each range, as of ZRANGE BYLEX
+-- Returns: {done, members of the first range, of the second …} | {stale_index_set} | {more}: there
+-- are more than that
 local code = { done = 0, stale_index_set = 1, more = 6 }
 local set, index_set = KEYS[1], KEYS[2]
 local version, max_members = ARGV[1], tonumber(ARGV[2])

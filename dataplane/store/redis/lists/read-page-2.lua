@@ -1,7 +1,8 @@
 -- Purpose: the ids of a page of a sorted set's members by rank, and how many members there are.
 -- KEYS: 1 sorted set, 2 index set
--- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 what every member of the page begins with ("" = all),
---       3 the first text after those, 4 which part of a member the id is: "first" or "last", 5 offset, 6 limit, 7 "1" for descending
+-- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 what every member of
+-- the page begins with ("" = all), 3 the first text after those, 4 which part of a member the id
+-- is: "first" or "last", 5 offset, 6 limit, 7 "1" for descending
 -- Returns: {done, count, ids} | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local set, index_set = KEYS[1], KEYS[2]

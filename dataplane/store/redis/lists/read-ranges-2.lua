@@ -1,9 +1,12 @@
--- Purpose: the ids of a page of those members of a sorted set that lie in one of several ranges, and how many members the ranges hold.
+-- Purpose: the ids of a page of those members of a sorted set that lie in one of several ranges,
+-- and how many members the ranges hold.
 -- KEYS: 1 sorted set, 2 index set
--- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 which part of a member the id is: "first" or "last",
---       3 offset, 4 limit, 5 "1" for descending, 6 number of ranges to count, then two bounds of each of those, then two bounds of each
---       range of the page: bounds as of ZRANGE BYLEX, ranges in the page's order
--- Returns: {done, count, ids, last member of the page when there are more, else ""} | {stale_index_set}
+-- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 which part of a
+-- member the id is: "first" or "last", 3 offset, 4 limit, 5 "1" for descending, 6 number of ranges
+-- to count, then two bounds of each of those, then two bounds of each range of the page: bounds as
+-- of ZRANGE BYLEX, ranges in the page's order
+-- Returns: {done, count, ids, last member of the page when there are more, else ""} |
+-- {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local set, index_set = KEYS[1], KEYS[2]
 local version = ARGV[1]

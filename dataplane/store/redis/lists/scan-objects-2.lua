@@ -1,8 +1,11 @@
 -- Purpose: the next objects in order of creation after one of a sorted set of ids.
--- KEYS: 1 sorted set, 2 index set; the objects' keys are derived: which they are, only the set knows, and they share its slot
--- ARGV: 1 prefix of the objects' keys, 2 id to go on after ("" = from the start), 3 maximum number of members, 4 maximum number of bytes,
---       5 version of the index set, "*" when the sorted set has all ids, 6 owner whose objects are read of those, "" = all
--- Returns: {done, the text of each, nil where it is gone, id to go on after ("" = at the end)} | {stale_index_set}
+-- KEYS: 1 sorted set, 2 index set; the objects' keys are derived: only the set knows them, and they
+-- share its slot
+-- ARGV: 1 prefix of the objects' keys, 2 id to continue after ("" = from the start), 3 maximum
+-- number of members, 4 maximum number of bytes, 5 version of the index set, "*" when the sorted set
+-- has all ids, 6 owner whose objects are read of those, "" = all
+-- Returns: {done, the text of each, nil where it is gone, id to continue after ("" = at the end)} |
+-- {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local set, index_set = KEYS[1], KEYS[2]
 local prefix, after, max_objects = ARGV[1], ARGV[2], tonumber(ARGV[3])

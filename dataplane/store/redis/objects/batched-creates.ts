@@ -1,6 +1,7 @@
-// Batches creates: new small objects of one collection that come in one turn of the event loop are stored by one script. Each caller gets
-// what is true of its own object, as if it had been created alone. A create with an idempotency record runs alone. Refuses as a
-// script does; where it is not known whether one took effect, that is so of all its objects.
+// Batches creates: new small objects of one collection that come in one turn of the event loop are
+// stored by one script. Each caller gets the result of its own object, as if it had been created
+// alone. A create with an idempotency record runs alone. Refuses as a script does; an unknown
+// outcome is unknown for all objects of the script.
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import type { Repeated } from "../../ports/idempotency.ts";

@@ -1,6 +1,11 @@
-// Batches the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
-// each hash tag, several for more than 32 keys. Each caller gets what is true of its own key, as if it had been read alone. Refuses with
-// StoreUnavailable, and RedisFault where something else than JSON is stored.
+// Batches the reads of stored JSON, objects and documents alike: what is read in one turn of the
+// event loop becomes one JSON.MGET for each hash tag, several for more than 32 keys. Each caller
+// gets the result of its own key. Refuses with StoreUnavailable, and RedisFault where something
+// other than JSON is stored.
+//
+// Which values are small is remembered by hashes of their keys, in half a mebibyte. A key replaces
+// another one when both its places are taken, and is mistaken for one with the same hash, which
+// happens to one of 30,000 when the set is full.
 
 import { isErrorReply } from "../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
@@ -9,9 +14,9 @@ import { hashTagOf, separator } from "../keys.ts";
 import { createTurnBatches } from "./turn-batches.ts";
 
 export interface BatchedReads {
-  /** The text of a JSON value, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
+  /** The text of a value, or JSON.GET of `path` in it; undefined when nothing is stored. */
   read(key: string, path?: string): Promise<string | undefined>;
-  /** The texts of all values; undefined, and nothing is read, unless each was small when this replica saw it last. */
+  /** The texts of all values; undefined, unread, unless each was small when last seen. */
   readSmall(keys: readonly string[]): Promise<readonly (string | undefined)[]> | undefined;
   /** Says what is stored, or that nothing is. */
   note(key: string, text: string | undefined): void;
@@ -27,16 +32,17 @@ interface Read extends PromiseWithResolvers<string | undefined> {
   readonly path: string | undefined;
   /** Of the key, or of key and path. */
   readonly hash: number;
-  /** Whether the whole value is read, and was small when this replica saw it last. */
+  /** Whether the entire value is read, and was small when this replica saw it last. */
   readonly isSmall: boolean;
 }
 
 export function createBatchedReads(redisClient: RedisClient): BatchedReads {
-  // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
+  // A value that was not seen lately may be very large, or missing: it is read alone.
   const lastSeenSmall = createKeySet();
   /**
-   * Reads that are not known to be sent, by hash. Each send starts a new map: one that stays, and whose entries come and go, is copied as it fills
-   * with deleted entries, and old copies keep later reads alive, which made minor garbage collections four times as long.
+   * Reads that are not known to be sent, by hash. Each send starts a new map: one that stays is
+   * copied as it fills with deleted entries, and old copies keep later reads alive, which made
+   * minor garbage collections four times as long.
    */
   let asked = new Map<number, Read>();
 
@@ -59,8 +65,8 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   const take = (read: Read, text: unknown): void => {
     if (!isSmall(text)) lastSeenSmall.delete(read.hash);
     if (typeof text === "string") read.resolve(text);
-    // JSON.MGET answers null for a key without a value, for one that holds something else, and, while a Cluster moves the slot, for one
-    // that is on another node than the first.
+    // JSON.MGET answers null for a key without a value, for one that is not JSON, and, while a
+    // Cluster moves the slot, for one on another node.
     else void readAlone(read);
   };
 
@@ -85,7 +91,10 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   };
   const add = createTurnBatches<Read>({ redisClient, maxLength: maxBatch, send });
 
-  /** The same read, asked for twice in one turn, is sent once. Of two keys with one hash, only the read of the first is shared. */
+  /**
+   * The same read, asked for twice in one turn, is sent once. Of two keys with one hash, only the
+   * read of the first is shared.
+   */
   const ask = (key: string, path: string | undefined, hash: number): Promise<string | undefined> => {
     const before = asked.get(hash);
     if (before?.key === key && before.path === path) return before.promise;
@@ -109,7 +118,7 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   };
 }
 
-/** UTF-8 has three bytes at most for a character of a string: most texts needn't be encoded to tell. */
+/** UTF-8 has at most three bytes per character: most texts needn't be encoded. */
 function isSmall(text: unknown): boolean {
   if (typeof text !== "string" || text.length > maxBatchedBytes) return false;
   return text.length * 3 <= maxBatchedBytes || Buffer.byteLength(text) <= maxBatchedBytes;
@@ -127,9 +136,11 @@ const places = 2 ** placeBits;
 const empty = 0;
 
 export function createKeySet(): KeySet {
-  // The strings themselves, in a map that forgets, would take a quarter of a kibibyte each: 32 MiB instead.
+  // The strings themselves, in an LRU map, would take a quarter of a kibibyte each: 32 MiB instead.
   const hashes = new Uint32Array(places);
-  /** Two for each hash: with one, a few of a thousand keys would put each other out all the time. */
+  /**
+   * Two for each hash: with one, a few of a thousand keys would replace each other all the time.
+   */
   const first = (hash: number): number => hash % places;
   const second = (hash: number): number => hash >>> (32 - placeBits);
   const holds = (hash: number): boolean => hashes[first(hash)] === hash || hashes[second(hash)] === hash;

@@ -1,10 +1,12 @@
--- Purpose: stores new objects of one collection and their index entries, each as if it came alone, in the order given.
--- KEYS: 1 index set, 2 ids, then per index: index, own index; then per object: object, its owner's ids. Where no owners' entries are kept,
---       the second of each pair is left out
--- ARGV: 1 version of the index set, 2 maximum number of objects, 3 "1" when owners' entries are kept, 4 number of indexes, then per object:
---       id, owner, text, and one per index: encoded value
--- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: among others, Redis refused the text; what a
---          script for this object alone answers is true of it | {stale_index_set}: nothing was stored
+-- Purpose: stores new objects of one collection and their index entries, each as if it came alone,
+-- in the order given.
+-- KEYS: 1 index set, 2 ids, then per index: index, own index; then per object: object, its owner's
+-- ids. Where no owners' entries are kept, the second of each pair is left out
+-- ARGV: 1 version of the index set, 2 maximum number of objects, 3 "1" when owners' entries are
+-- kept, 4 number of indexes, then per object: id, owner, text, and one per index: encoded value
+-- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: Redis
+-- refused the text, among others; only a script for this object alone says why | {stale_index_set}:
+-- nothing was stored
 local code = { done = 0, stale_index_set = 1, quota_exceeded = 2, conflict = 3, failed = 8 }
 local index_set, ids = KEYS[1], KEYS[2]
 local version, max_objects, keeps_owners, indexes = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", tonumber(ARGV[4])
@@ -19,7 +21,8 @@ if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
 
--- Scores and members of each sorted set that gets some, by its place in KEYS: one ZADD adds them all.
+-- Scores and members of each sorted set that gets some, by its place in KEYS: one ZADD adds them
+-- all.
 local added = {}
 local function add(at, member)
   local list = added[at]

@@ -1,5 +1,5 @@
-// Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
-// their keys and arguments.
+// Typed wrappers of the scripts that read and write objects and pages: only they know the positions
+// of keys and arguments.
 
 import { RedisFault } from "../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
@@ -11,7 +11,7 @@ import type { IndexMove, StoredIndex } from "../indexes/index-set.ts";
 import { type CollectionKeys, separator } from "../keys.ts";
 import { type Code, code, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
 
-/** Maximum bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
+/** Maximum bytes of texts per call: reading them takes Redis some four milliseconds. */
 const bytesPerCall = 1024 * 1024;
 /** An index and the encoded value of the object at hand. */
 export interface IndexEntry {
@@ -86,7 +86,7 @@ export interface ScanObjects {
   readonly version?: string | undefined;
   /** Whose objects are read of all ids; absent = all objects of the set. */
   readonly owner?: Owner | undefined;
-  /** Id to go on after, "" = from the start. */
+  /** Id to continue after, "" = from the start. */
   readonly after: string;
 }
 
@@ -99,7 +99,7 @@ export interface FoundIds {
 
 export interface ScanReply {
   readonly texts: readonly string[];
-  /** Id to go on after, undefined at the end. */
+  /** Id to continue after, undefined at the end. */
   readonly after: string | undefined;
 }
 
@@ -108,14 +108,14 @@ export type ObjectCode = Extract<Code, 0 | 1 | 2 | 3 | 4>;
 
 export interface ObjectScripts {
   create(call: CreateObject): Promise<ObjectCode | Repeated>;
-  /** Several in one step, each as if it were created alone; `failed` = only a call for it alone says why. */
+  /** Several in one step, as if alone; `failed` = only a call for it alone says why. */
   createTogether(calls: CreateObjects): Promise<readonly (ObjectCode | typeof code.failed)[]>;
   replace(call: ReplaceObject): Promise<ObjectCode>;
   remove(call: RemoveObject): Promise<ObjectCode>;
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
   page(call: ReadPage): Promise<FoundIds | "stale">;
-  /** The texts of as many of the first objects as fit, one at least; undefined where one is gone. */
+  /** The first texts that the limit allows, at least one; undefined where one is gone. */
   readMany(keys: CollectionKeys, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
   scan(call: ScanObjects): Promise<ScanReply | "stale">;
 }
@@ -217,7 +217,10 @@ function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args">
   };
 }
 
-/** In the order of `of`: a declaration that changes the order alone keeps the version, so that calls of one turn may have two. */
+/**
+ * In the order of `of`: a declaration that changes only the order keeps the version, so that calls
+ * of one turn may have two orders.
+ */
 function valuesOf(entries: readonly IndexEntry[], of: readonly IndexEntry[]): readonly string[] {
   return of.map(({ index }) => {
     const entry = entries.find((each) => each.index.slot === index.slot);
@@ -228,7 +231,8 @@ function valuesOf(entries: readonly IndexEntry[], of: readonly IndexEntry[]): re
 
 function pageArguments(call: ReadPage): readonly (string | number)[] {
   const { version = "*", begin = "", idIs, offset, limit, descending } = call;
-  // The first text after all that begin so: what ends in the separator, the lowest byte, goes on with the next one.
+  // The first text after all that begin so: instead of the separator, the lowest byte, the next
+  // one.
   const after = begin === "" ? "" : `${begin.slice(0, -separator.length)}\u0001`;
   return [version, begin, after, idIs, offset, limit, descending ? 1 : 0];
 }

@@ -1,6 +1,7 @@
-// Single objects in Redis JSON: created, replaced and removed together with their index entries in one script each, which
-// compares the text it replaces and the version of the indexes it knows. Refuses as the port says, and with WriteConflict when others
-// change an object faster than it can be removed.
+// Single objects in Redis JSON: created, replaced and removed together with their index entries in
+// one script each, which compares the text it replaces and the version of the indexes it knows.
+// Refuses as the port says, and with WriteConflict when others change an object faster than it can
+// be removed.
 
 import { hash } from "node:crypto";
 import type { Clock } from "../../../../core/clock.ts";

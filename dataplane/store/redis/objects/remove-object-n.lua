@@ -1,7 +1,10 @@
--- Purpose: removes an object while its stored text is still the one that the writer read, and its index entries. Its id leaves the owner's
--- ids whether or not owners' entries are kept: these never have one that is gone, so that nothing has to be cleaned up before they are kept.
--- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, then per index: index, and own index where owners' entries are kept
--- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 "1" when owners' entries are kept, then one per index: encoded value
+-- Purpose: removes an object while its stored text is still the one that the writer read, and its
+-- index entries. Its id always leaves the owner's ids, so that these never have one that is gone,
+-- even while owners' entries are not kept.
+-- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, then per index: index, and own index where
+-- owners' entries are kept
+-- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 "1" when
+-- owners' entries are kept, then one per index: encoded value
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
 local index_set, ids, owned, object_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

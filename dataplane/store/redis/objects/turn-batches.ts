@@ -1,5 +1,6 @@
-// Gathers what one turn of the event loop asks for into batches, each of which one command or script can take. A full batch is sent at once, so
-// that Redis works on it while this process handles the turn's other requests; the others are sent when the turn ends.
+// Gathers what one turn of the event loop asks for into batches for one command or script each. A
+// full batch is sent at once, so that Redis works on it while this process handles the turn's other
+// requests; the others are sent when the turn ends.
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 

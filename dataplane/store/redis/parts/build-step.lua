@@ -1,5 +1,6 @@
--- Purpose: what keeps a step of a builder from being carried out: its lock was lost, or the indexes in force are not those that the step was
--- computed from (index-version.lua). The reply of the script then, else nothing; its codes are `busy` and `stale_index_set`.
+-- Purpose: why a step of a builder can't be carried out: its lock was lost, or the indexes in force
+-- are not those that the step was computed from (index-version.lua). Returns the script's reply, or
+-- nothing; its codes are `busy` and `stale_index_set`.
 local function step_refusal(code, index_set, lock, token, version)
   if redis.call("GET", lock) ~= token then
     return { code.busy }

@@ -1,5 +1,5 @@
--- Purpose: finds the container that a write at ARGV[first] … ARGV[last] changes, and the size of its whole document.
--- Returns its path and kind, or nil and the code of the refusal.
+-- Purpose: finds the container that a write at ARGV[first] … ARGV[last] changes, and the size of
+-- its whole document. Returns its path and kind, or nil and the code of the refusal.
 local function parent_of(document, first, last)
   local path = path_of(document, first, last - 1)
   local kind = path and kind_at(document, path)

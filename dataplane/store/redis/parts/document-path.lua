@@ -1,5 +1,6 @@
--- Purpose: follows path segments from a document's root, where a segment of digits is a key under an object and an index under
--- an array. Segments hold no quote, backslash, control character or space at an end: others never get here.
+-- Purpose: follows path segments from a document's root, where a segment of digits is a key under
+-- an object and an index under an array. Segments contain no quote, backslash, control character or
+-- space at an end: others never get here.
 local function is_index(segment)
   return segment == "0" or string.match(segment, "^[1-9]%d*$") ~= nil
 end
@@ -21,7 +22,8 @@ local function element_under(path, index)
   return path .. "[" .. index .. "]"
 end
 
--- The path of the value under ARGV[first] … ARGV[last], or nil when it leads past the end of any array.
+-- The path of the value under ARGV[first] … ARGV[last], or nil when it leads past the end of any
+-- array.
 local function path_of(document, first, last)
   local path = "$"
   for at = first, last do

@@ -1,5 +1,5 @@
--- Purpose: checks whether a write finds at a path what it expects there: "" = anything, "-" = nothing, "!" = what is never there,
--- else the SHA-1 of the value's text. Without a path nothing is there.
+-- Purpose: checks whether a write finds at a path what it expects: "" = anything, "-" = nothing,
+-- "!" = never met, else the SHA-1 of the value's text. Without a path nothing is there.
 local function is_expected(expected, document, path)
   if expected == "" then
     return true

@@ -1,6 +1,8 @@
--- Purpose: carries a write out unless its idempotency record is there already, and leaves the record with it: both or neither. What stands
--- between the two halves of this file is a whole script (idempotency-records.ts). The last of KEYS is the name of the record, the last two of
--- ARGV are its text and the seconds that it is kept. Answers as the script does, or {repeated, text of the record}.
+-- Purpose: carries a write out unless its idempotency record exists, and leaves the record with it:
+-- both or neither. Between the two halves of this file is a complete script
+-- (idempotency-records.ts). The last of KEYS is the name of the record, the last two of ARGV are
+-- its text and the seconds until it expires. Answers as the script does, or {repeated, text of the
+-- record}.
 local record, record_seconds, record_text = table.remove(KEYS), table.remove(ARGV), table.remove(ARGV)
 local done, repeated, created = 0, 7, 19
 

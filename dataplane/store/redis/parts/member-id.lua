@@ -1,5 +1,6 @@
--- Purpose: takes the id out of a member of a sorted set: the part before its first NUL, or behind its last one.
--- Nearly all ids are UUIDs, and looking where one must end is many times quicker than searching.
+-- Purpose: takes the id out of a member of a sorted set: the text before its first NUL, or after
+-- its last one. Nearly all ids are UUIDs, and checking where one must end is many times faster than
+-- searching.
 local function first_part(member)
   if string.byte(member, 37) == 0 then
     return string.sub(member, 1, 36)

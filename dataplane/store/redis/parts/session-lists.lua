@@ -1,5 +1,6 @@
--- Purpose: finds a session by its entry in a list, and takes entries out of all lists.
--- An entry of the sessions by user and by expiry is `<user name> 0 <created> 0 <id>`; one by creation lacks the user name.
+-- Purpose: finds a session by its entry in a list, and removes entries from all lists. An entry of
+-- the sessions by user and by expiry is `<user name> 0 <created> 0 <id>`; one by creation has no
+-- user name.
 local function session_key(prefix, entry)
   return prefix .. string.match(entry, "^.*%z(.*)$")
 end

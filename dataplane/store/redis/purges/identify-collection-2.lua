@@ -1,8 +1,8 @@
--- Purpose: names what a collection holds now, for its purge. The name ends with the index set, which the purge's last step removes: what
--- is stored after that has another name.
+-- Purpose: names what a collection has now, for its purge. The purge's last step removes the name
+-- with the index set: data stored after that have another name.
 -- KEYS: 1 index set, 2 ids
 -- ARGV: 1 name to give, if there is none yet
--- Returns: {done, name} | {not_found}: the collection holds nothing
+-- Returns: {done, name} | {not_found}: the collection is empty
 local code = { done = 0, not_found = 4 }
 local index_set, ids = KEYS[1], KEYS[2]
 local name = ARGV[1]

@@ -1,5 +1,5 @@
-// Removes what a collection or a root key holds, in steps that take only what was named before: a step that comes late, after others have
-// purged it and something new was stored, does nothing.
+// Removes what a collection or a root key has, in steps that take only what was named before: a
+// late step, after others have purged it and something new was stored, does nothing.
 
 import { randomBytes } from "node:crypto";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
@@ -49,7 +49,7 @@ async function purge(deps: PurgeDeps, keys: CollectionKeys, identity: string, ba
   }
 }
 
-/** The version that the script compares is random: one of the named collection is never that of another. */
+/** The version that the script compares is random: no two collections share one. */
 async function dropIndexes(
   { indexScripts, indexSetCache }: PurgeDeps,
   keys: CollectionKeys,
@@ -59,7 +59,8 @@ async function dropIndexes(
   return indexSetCache.retryWhileStale(keys, async (set) => {
     if (set.id !== identity) return "gone";
     if (set.indexes.length === 0) return "dropped";
-    // Of the first revision again: what is made anew under the name may begin to count at any.
+    // Revision 0, because a collection that is created again under the name may start at any
+    // revision.
     const indexes = await replaceIndexSet(indexScripts, keys, set, { fields: [], revision: 0 });
     return indexes === "stale" ? "stale" : "dropped";
   });

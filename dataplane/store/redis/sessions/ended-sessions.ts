@@ -1,6 +1,7 @@
-// Follows the sessions that are ended on any replica: a stream read on a connection of its own is the quick way, a sorted set
-// read at the start, after each interruption and every five seconds is the sure one. Times are Redis', whose clock all share. Refuses with
-// StoreUnavailable when the first reading fails; later failures are tried again until it is stopped.
+// Follows the sessions that end on any replica: a stream read on a connection of its own is fast,
+// and a sorted set read at the start, after each interruption and every five seconds is complete.
+// Times are Redis'. Refuses with StoreUnavailable when the first read fails; later failures are
+// tried again until it is stopped.
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { textsOf } from "../../../../core/redis/reply.ts";
@@ -80,7 +81,7 @@ async function startFollower(deps: EndedSessionsDeps, onEnded: OnEnded): Promise
   };
 }
 
-/** Tells each ended session once, although the sorted set says it again and again. */
+/** Reports each ended session once, although the sorted set repeats it. */
 class ReportedSessions {
   readonly #redisClient: RedisClient;
   readonly #onEnded: OnEnded;
@@ -101,8 +102,8 @@ class ReportedSessions {
     const { set } = revocations;
     const now = Number(textsOf(await this.#redisClient.read(set, "TIME"))[0]);
     let lower = `(${now}`;
-    // How many of the lower bound's own members were read and are skipped: Redis walks over what it skips, so that skipping all would cost
-    // their square.
+    // How many of the lower bound's own members were read and are skipped: Redis walks over what it
+    // skips, so skipping all would take quadratic time.
     let skipped = 0;
     for (;;) {
       const range = [lower, "+inf", "WITHSCORES", "LIMIT", skipped, membersPerRead];

@@ -1,8 +1,10 @@
 -- Purpose: live sessions, newest first, from a bounded number of members.
--- KEYS: 1 sorted set; the sessions' keys are derived: which they are, only the set knows, and they share its slot
--- ARGV: 1 prefix of the sessions' keys, 2 lower and 3 upper bound of the members, as ZRANGE BYLEX takes them, 4 maximum number of sessions,
---       5 now in Unix seconds, 6 maximum number of members
--- Returns: {done, sessions, upper bound to go on with ("" = at the end)}: each session as HGETALL gives it
+-- KEYS: 1 sorted set; the sessions' keys are derived: only the set knows them, and they share its
+-- slot
+-- ARGV: 1 prefix of the sessions' keys, 2 lower and 3 upper bound of the members, as ZRANGE BYLEX
+-- takes them, 4 maximum number of sessions, 5 now in Unix seconds, 6 maximum number of members
+-- Returns: {done, sessions, upper bound to continue with ("" = at the end)}: each session as
+-- HGETALL gives it
 local code = { done = 0 }
 local set = KEYS[1]
 local prefix, lower, upper = ARGV[1], ARGV[2], ARGV[3]

@@ -1,8 +1,9 @@
--- Purpose: removes the sessions of one Project, by its UID, among a few that come after a cursor. Those of another Project of that name
---          stay.
--- KEYS: 1 sessions by creation, 2 by user, 3 by expiry; the sessions' keys are derived: which they are, only the set knows, and they
---       share its slot
--- ARGV: 1 prefix of the sessions' keys, 2 UID, 3 the last entry by user that was looked at ("" = begin), 4 maximum number of entries
+-- Purpose: removes the sessions of one Project, by its UID, among a few that come after a cursor.
+-- Those of another Project of that name stay.
+-- KEYS: 1 sessions by creation, 2 by user, 3 by expiry; the sessions' keys are derived: only the
+-- set knows them, and they share its slot
+-- ARGV: 1 prefix of the sessions' keys, 2 UID, 3 the last entry by user that was read ("" = begin),
+-- 4 maximum number of entries
 -- Returns: {done} | {more, cursor}
 local code = { done = 0, more = 6 }
 local by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3]
@@ -10,7 +11,8 @@ local prefix, uid, cursor, max_entries = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 
 -- include session-lists
 
--- Expired ones stand in the lists alone; or they are on another node while a Cluster moves the slot: then Redis ends the script here.
+-- Expired ones are only in the lists; or they are on another node while a Cluster moves the slot:
+-- then Redis ends the script here.
 local function is_gone(key)
   return redis.call("EXISTS", by_user, key) < 2
 end

@@ -1,10 +1,11 @@
--- Purpose: stores a session until it expires, unless the project has as many as it may. Of a user who has as many as one may, those
---          refreshed least recently go. Forgets some that expired, by Redis' own time: a replica's clock may be days ahead.
--- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry; the keys of the user's other sessions are derived: which they are,
---       only the set knows, and they share its slot
--- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last refresh, 7 expires, all in Unix
---       seconds, 8 milliseconds to live, 9 prefix of the sessions' keys, 10 maximum number of sessions of a user, 11 of the project,
---       12 the Project's UID
+-- Purpose: stores a session until it expires, unless the project has as many as it may. Of a user
+-- who has as many as one may, those refreshed least recently are removed. Removes some that
+-- expired, by Redis' own time: a replica's clock may be days ahead.
+-- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry; the keys of the user's other
+-- sessions are derived: only the set knows them, and they share its slot
+-- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last
+-- refresh, 7 expires, all in Unix seconds, 8 milliseconds to live, 9 prefix of the sessions' keys,
+-- 10 maximum number of sessions of a user, 11 of the project, 12 the Project's UID
 -- Returns: {done} | {quota_exceeded}
 local code = { done = 0, quota_exceeded = 2 }
 local session, by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -58,7 +59,7 @@ local expired = redis.call("ZRANGE", by_expiry, "-inf", now / 1000, "BYSCORE", "
 if #expired > 0 then
   unlist(by_creation, by_user, by_expiry, expired)
 end
--- Where more have expired than can be dropped at once, the next logins go on, and none is refused.
+-- If more have expired than one call can drop, the next logins continue, and none is refused.
 if #expired < expired_at_once and redis.call("ZCARD", by_expiry) >= max_of_project then
   return { code.quota_exceeded }
 end

@@ -1,4 +1,4 @@
--- Purpose: forgets a session.
+-- Purpose: removes a session.
 -- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry
 -- ARGV: 1 id, 2 user name, 3 created so that it sorts
 -- Returns: {done} | {not_found}

@@ -1,8 +1,10 @@
--- Purpose: tells every replica that a session's access tokens are void, and forgets those whose tokens have expired. By Redis'
---          clock alone: that of a replica may jump. One that was ahead made tokens of a time to come, which are void then, too.
--- KEYS: 1 stream of ended sessions, 2 sorted set of them, scored by the expiry of their tokens in Unix seconds
--- ARGV: 1 session's id, 2 seconds until its tokens expire, 3 seconds after that until it is forgotten, 4 length of the stream,
---       5 when the latest of them was made, in Unix seconds
+-- Purpose: announces to every replica that a session's access tokens are void, and removes sessions
+-- whose tokens have expired. By Redis' clock alone: a replica's may jump. A clock that was ahead
+-- made tokens of a later time, which are void then, too.
+-- KEYS: 1 stream of ended sessions, 2 sorted set of them, scored by the expiry of their tokens in
+-- Unix seconds
+-- ARGV: 1 session's id, 2 seconds until its tokens expire, 3 seconds after that until it is
+-- removed, 4 length of the stream, 5 when the latest of them was made, in Unix seconds
 -- Returns: {done}
 local code = { done = 0 }
 local stream, live = KEYS[1], KEYS[2]

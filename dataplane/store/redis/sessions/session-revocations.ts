@@ -1,7 +1,8 @@
-// Remembers the ends of sessions that were written to Redis, and writes them again to a Redis that may have lost them: a Redis replica that
-// was promoted before it had them, a server that came back with an older snapshot or without its last second. Without that, a session
-// could be refreshed again as soon as nobody remembers its end. Of a Cluster each primary is looked at by itself, and gets what it is
-// to keep; one that can't be written to is tried again at the next look.
+// Remembers ended sessions that were written to Redis, and writes them again to a Redis that may
+// have lost them: a replica that was promoted before it had them, a server that came back with an
+// older snapshot or without its last second. Otherwise a session could be refreshed again once
+// nobody remembers its end. Each primary of a Cluster is checked by itself. One that can't be
+// written to is tried again at the next check.
 
 import { isStoreFailure, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { createNamedTasks } from "../../../../core/named-tasks.ts";
@@ -17,9 +18,12 @@ export interface SessionEnd {
 }
 
 export interface SessionRevocations {
-  /** Passes the end on to every replica, and remembers it unless Redis refused it: then nothing happened, and nothing may happen later. */
+  /**
+   * Announces the end to every replica, and remembers it unless Redis refused it: then nothing
+   * happened, and nothing may happen later.
+   */
   revoke(end: SessionEnd): Promise<void>;
-  /** Looks, in the background, whether a primary is another one than before, and writes to it what it may lack. */
+  /** Checks in the background whether a primary was replaced, and writes what may be missing. */
   look(): void;
   stop(): Promise<void>;
 }
@@ -31,7 +35,7 @@ export interface RevocationDeps {
   readonly onFailure: (failure: unknown) => void;
 }
 
-/** Beyond either, the oldest is forgotten: what Redis lost by then, it lost for good. */
+/** Beyond either, the oldest is dropped: if Redis lost it by then, it is lost. */
 const maxRemembered = 10_000;
 const rememberedMs = 3_600_000;
 
@@ -110,7 +114,7 @@ export function createSessionRevocations({
       const revocationWrite = (key: string, write: RevocationWrite["write"]): RevocationWrite => {
         return { key, write, in: replicationIds.get(redisClient.primaryOf(key)) };
       };
-      // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
+      // Before it is sent: the server that acknowledges it may be replaced meanwhile.
       const writes = [
         revocationWrite(revocations.set, () => scripts.revoke(revocation)),
         revocationWrite(keys.byUser, () => scripts.remove(keys, entry)),

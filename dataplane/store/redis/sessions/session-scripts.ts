@@ -1,4 +1,4 @@
-// Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
+// Typed wrappers of the scripts of sessions: only they know the positions of keys and arguments.
 
 import type { SessionBounds } from "../../../../core/config/types.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
@@ -35,7 +35,7 @@ export interface ListSessions {
 
 export interface SessionList {
   readonly sessions: readonly SessionRecord[];
-  /** Upper bound to go on with; undefined at the end. */
+  /** Upper bound to continue with; undefined at the end. */
   readonly upper: string | undefined;
 }
 

@@ -1,5 +1,6 @@
-// Sessions in Redis: one hash per session that goes by itself, and sorted sets to list them by. Ending one tells every replica
-// first and forgets it then, so that a crash in between leaves a session that can be ended again.
+// Sessions in Redis: one hash per session that expires by itself, and sorted sets to list them by.
+// Ending one is announced to every replica first, and then removes it, so that after a crash in
+// between it can be ended again.
 
 import type { Clock } from "../../../../core/clock.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
@@ -25,7 +26,7 @@ export interface SessionsDeps {
 export function createSessions({ scripts, redisClient, clock, sessionRevocations }: SessionsDeps): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
-  /** The record unless it has expired: Redis' clock may run behind ours. */
+  /** The session unless it has expired: Redis' clock may be behind ours. */
   const live = async (keys: SessionKeys, id: string): Promise<SessionRecord | undefined> => {
     const session = await scripts.read(keys, id);
     return session !== undefined && session.expires > now() ? session : undefined;

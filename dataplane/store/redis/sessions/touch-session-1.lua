@@ -1,5 +1,5 @@
--- Purpose: notes a session's last refresh and leaves its time to live. The latest one stays, whichever replica's clock is behind: until
---          then there may be tokens.
+-- Purpose: stores a session's last refresh and leaves its time to live. The latest one stays,
+-- whichever replica's clock is behind: until then there may be tokens.
 -- KEYS: 1 session
 -- ARGV: 1 last refresh, 2 now, both in Unix seconds
 -- Returns: {done} | {not_found}

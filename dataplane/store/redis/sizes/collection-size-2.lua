@@ -1,4 +1,5 @@
--- Purpose: how many objects a collection has and how many bytes their texts, as far as they are counted.
+-- Purpose: how many objects a collection has and how many bytes their texts, as far as they are
+-- counted.
 -- KEYS: 1 index set, 2 ids
 -- ARGV: none
 -- Returns: {done, objects, bytes, "1" when all are counted}

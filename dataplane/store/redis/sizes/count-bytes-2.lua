@@ -1,5 +1,7 @@
--- Purpose: adds the next objects to the sum of the collection's bytes, which every write keeps from then on.
--- KEYS: 1 index set, 2 ids; the objects' keys are derived: which they are, only the ids know, and they share its slot
+-- Purpose: adds the next objects to the sum of the collection's bytes, which every write updates
+-- from then on.
+-- KEYS: 1 index set, 2 ids; the objects' keys are derived: only the ids know them, and they share
+-- its slot
 -- ARGV: 1 prefix of the objects' keys, 2 maximum number of objects, 3 maximum number of bytes
 -- Returns: {done}: all are counted | {more}
 local code = { done = 0, more = 6 }
@@ -12,7 +14,7 @@ local counted_to = redis.call("HGET", index_set, "counted_to")
 if counted_to == "*" then
   return { code.done }
 end
--- Behind an id comes NUL in its member: the next text after all of those begins with the id and a 1.
+-- After an id comes NUL in its member: the next text after all of those begins with the id and a 1.
 local start = (counted_to or "") == "" and "-" or "(" .. counted_to .. "\1"
 local members = redis.call("ZRANGE", ids, start, "+", "BYLEX", "LIMIT", 0, max_objects)
 local bytes, done = 0, 0

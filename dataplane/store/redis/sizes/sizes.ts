@@ -1,5 +1,5 @@
-// How much collections and documents hold. A collection's bytes are counted where somebody asks for them: over what is there in
-// bounded steps, and by every write from then on, in the very step that writes.
+// How much collections and documents store. A collection's bytes are counted where a quota needs
+// them: existing objects in bounded steps, and from then on in the step of every write.
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../../core/redis/reply.ts";

@@ -1,5 +1,5 @@
-// Typed wrappers of the scripts that read and write values inside one document: the only place that knows the positions of
-// their keys and arguments.
+// Typed wrappers of the scripts that read and write values inside one document: only they know the
+// positions of keys and arguments. Also which path segments a Redis JSON path can name.
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf, textOf } from "../../../../core/redis/reply.ts";
@@ -32,7 +32,7 @@ export interface PutValue extends WriteValue {
 export interface ReplaceContainer extends Omit<WriteValue, "expected"> {
   /** SHA-1 of the text that was read at `path`. */
   readonly previous: string;
-  /** Whether `text` is shorter than what it replaces: that goes on when Redis' memory is used up. */
+  /** Whether `text` is shorter than what it replaces: that works when Redis' memory is used up. */
   readonly shrinks: boolean;
 }
 
@@ -104,7 +104,7 @@ export function createDocumentScripts(redisClient: RedisClient): DocumentScripts
     },
     async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, record }) {
       const args = [previous, text, maxBytes, maxGrowth ?? "", ...path];
-      // What leaves a record adds something.
+      // Leaving a record adds something.
       const reply =
         shrinks && record === undefined
           ? scriptReply(await redisClient.run(shrinkContainer, both(keys), args))
@@ -170,8 +170,9 @@ function refusal(script: string, { code: found, rest }: ScriptReply): DocumentRe
 }
 
 /**
- * Measured with Redis JSON 2.8: `["…"]` can't hold a quote or a backslash, escaped or not, and drops a space at its start.
- * Control characters and a space at the end work there; they are left out because no document says that they do.
+ * Measured with Redis JSON 2.8: `["…"]` can't contain a quote or a backslash, escaped or not, and
+ * drops a space at its start. Control characters and a space at the end work there; they are left
+ * out because no document says that they do.
  */
 function isAddressable(segment: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -1,5 +1,5 @@
-// One Redis JSON document per root key, read and changed in place by one script per request; keys that no path can name go
-// through unaddressable-paths.ts. Refuses as the port says.
+// One Redis JSON document per root key, read and changed in place by one script per request; keys
+// that no path can name go through unaddressable-paths.ts. Refuses as the port says.
 
 import type { Clock } from "../../../../core/clock.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../../core/json/splice.ts";
@@ -51,7 +51,8 @@ export function createDocuments({ redisClient, batchedReads, clock }: DocumentDe
         unlessChanged(insertAt(container, below, text, maxDepth - depth), container, below, expected),
       );
       if (result.outcome === "created" || record === undefined) return withText(result, text);
-      // What was refused here, and not by a script, may be the repetition of a write that others have just carried out.
+      // A refusal here, rather than by a script, may be the repetition of a write that has just
+      // been carried out.
       const before = await records.idempotencyRecord(document, record.key);
       return before === undefined ? withText(result, text) : { outcome: "repeated", record: before };
     },

@@ -1,4 +1,4 @@
--- Purpose: stores a whole document unless there is one.
+-- Purpose: stores an entire document unless there is one.
 -- KEYS: 1 document, 2 its size
 -- ARGV: 1 text
 -- Returns: {done} | {key_exists}

@@ -1,10 +1,12 @@
--- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-" = the end).
+-- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-"
+-- = the end).
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 maximum bytes of the document, 3 what is expected there (parts/expected-value.lua), 4 maximum bytes by which it may grow
---       ("" = any), then the path's segments, at least one
--- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {key_exists}
---          | {index_out_of_range, length} | {conflict}: not what is expected | {document_too_large}
---          | {quota_exceeded}: it may not grow so much
+-- ARGV: 1 text, 2 maximum bytes of the document, 3 what is expected there
+-- (parts/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), then the path's
+-- segments, at least one
+-- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} |
+-- {not_a_container} | {invalid_index} | {key_exists} | {index_out_of_range, length} | {conflict}:
+-- not what is expected | {document_too_large} | {quota_exceeded}: it may not grow so much
 local code = {
   quota_exceeded = 2,
   conflict = 3,
@@ -27,8 +29,8 @@ local first, last = 5, #ARGV
 
 local segment = ARGV[last]
 
--- Appends without reading the parent first: JSON.ARRAPPEND itself says whether it is an array, and how long it is by then. Answers nil where the
--- checks below have to decide, as near a limit.
+-- Appends without reading the parent first: JSON.ARRAPPEND itself says whether it is an array, and
+-- its length. Returns nil where the checks below have to decide, as near a limit.
 local function append()
   local before, with_comma = tonumber(redis.call("GET", size)), #text + 1
   if not before or before + with_comma > max_bytes or (max_growth and with_comma > max_growth) then

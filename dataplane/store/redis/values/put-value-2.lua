@@ -1,12 +1,13 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 maximum bytes of the document, 3 "1" when a key may be added, 4 what is expected there (parts/expected-value.lua),
---       5 maximum bytes by which the document may grow ("" = any), 6 members or elements that must at least be at the top of a whole value
---       that is replaced, then the path's segments: none = the whole value
--- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} | {missing_document} | {parent_not_found} |
---          {not_a_container} | {invalid_index}
---          | {index_not_found, length} | {create_refused} | {conflict}: not what is expected, or fewer members | {document_too_large}
---          | {quota_exceeded}: it may not grow so much
+-- ARGV: 1 text, 2 maximum bytes of the document, 3 "1" when a key may be added, 4 what is expected
+-- there (parts/expected-value.lua), 5 maximum bytes by which the document may grow ("" = any), 6
+-- fewest members or elements of an entire value that is replaced, then the path's segments: none =
+-- the entire value
+-- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} |
+-- {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {index_not_found,
+-- length} | {create_refused} | {conflict}: not what is expected, or fewer members |
+-- {document_too_large} | {quota_exceeded}: it may not grow so much
 local code = {
   quota_exceeded = 2,
   conflict = 3,

@@ -1,7 +1,8 @@
 -- Purpose: removes a key of an object, or an element of an array.
 -- KEYS: 1 document, 2 its size
 -- ARGV: 1 what is expected there (parts/expected-value.lua), then the path's segments, at least one
--- Returns: {done} | {missing_document} | {not_found} | {invalid_index} | {conflict}: not what is expected
+-- Returns: {done} | {missing_document} | {not_found} | {invalid_index} | {conflict}: not what is
+-- expected
 local code = {
   done = 0,
   conflict = 3,

@@ -1,9 +1,10 @@
--- Purpose: replaces the value at a path while its text is still the one that the writer read and changed elsewhere: for keys
--- that no path of Redis JSON can name.
+-- Purpose: replaces the value at a path while its text is still the one that the writer read and
+-- changed elsewhere: for keys that no path of Redis JSON can name.
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 SHA-1 of the text that was read, 2 text, 3 maximum bytes of the document, 4 maximum bytes by which it may grow
---       ("" = any), then the path's segments: none = the whole value
--- Returns: {done, bytes by which it grew} | {conflict} | {document_too_large} | {quota_exceeded}: it may not grow so much
+-- ARGV: 1 SHA-1 of the text that was read, 2 text, 3 maximum bytes of the document, 4 maximum bytes
+-- by which it may grow ("" = any), then the path's segments: none = the entire value
+-- Returns: {done, bytes by which it grew} | {conflict} | {document_too_large} | {quota_exceeded}:
+-- it may not grow so much
 local code = { done = 0, quota_exceeded = 2, conflict = 3, document_too_large = 18 }
 local document, size = KEYS[1], KEYS[2]
 local previous, text, max_bytes, max_growth = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,6 +1,8 @@
-// Writes below keys that no path of Redis JSON can name. Those of one document are carried out in batches, because each would lose
-// against the others, and all that wait for one container are carried out together: one after the other, each would read and write the
-// whole of it anew, and hold its part of the project's share meanwhile. Refuses as container-changes.ts does.
+// Writes below keys that no path of Redis JSON can name: reads the container, changes its text, and
+// puts it back while it is still the same. Writes to one document run in batches, because each
+// would lose against the others, and those of one container together, because each would read and
+// write all of it. Refuses as the port says, and with WriteConflict when others change it faster
+// than it can be put back.
 
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "../../../../core/clock.ts";
@@ -14,12 +16,17 @@ import type { DocumentKeys } from "../keys.ts";
 import { sha1 } from "../objects/objects.ts";
 import { addressableLength, type DocumentScripts, type MissingDocument } from "./document-scripts.ts";
 
-/** Time for attempts. On a busy machine one takes half a second for a large document, and a replica may lose more than four in a row. */
+/**
+ * Time for attempts. On a busy machine one takes half a second for a large document, and a replica
+ * may lose more than four in a row.
+ */
 const conflictBudgetMs = 5_000;
-/** Characters that are gone through at one go: some milliseconds, after which other requests have their turn. */
+/**
+ * Characters read without a break: some milliseconds, after which other requests have their turn.
+ */
 const charactersAtOnce = 1024 * 1024;
 
-/** A change of a container's text, by the rules of core/json/splice.ts, and of what is expected there. */
+/** A change of a container's text by core/json/splice.ts, and of what is expected there. */
 export type Change<Outcome extends string> = (
   text: string,
   location: ValueLocation,
@@ -57,7 +64,7 @@ export interface ContainerDeps {
   readonly clock: Clock;
 }
 
-/** A result for each; `apart` when together they are too large, which tells nothing of each. */
+/** A result for each; `apart` when together they are too large, which says nothing of each. */
 export async function changeContainer(
   { scripts, clock }: ContainerDeps,
   changes: ContainerChanges,
@@ -78,7 +85,7 @@ interface Container {
   readonly text: string;
 }
 
-/** The nearest container above the key, one that a path can name; the whole document when that leads nowhere. */
+/** The nearest container above the key that a path can name; else the entire document. */
 async function containerOf(
   scripts: DocumentScripts,
   { keys, path }: UnaddressableWrite,
@@ -87,7 +94,7 @@ async function containerOf(
   const found = await scripts.read(keys, named);
   if (found.outcome === "found") return { path: named, text: found.text };
   if (found.outcome === "missing_document") return found;
-  // Where the path ends, and how, the whole text tells.
+  // Only the entire text shows where the path ends, and how.
   const whole = await scripts.read(keys, []);
   return whole.outcome === "found" ? { path: [], text: whole.text } : { outcome: "missing_document" };
 }
@@ -100,7 +107,8 @@ async function changeOnce(
   const { text, results } = await changedText(changes, container);
   if (text === undefined) return results;
   const maxBytes = Math.min(...changes.map(({ write }) => write.maxBytes));
-  // In bytes, as Redis stores it and counts it against the limits: fewer characters may be more bytes.
+  // In bytes, as Redis stores it and counts it against the limits: fewer characters may be more
+  // bytes.
   const shrinks = Buffer.byteLength(text) < Buffer.byteLength(container.text);
   const previous = sha1(container.text);
   const replacement = { ...changes[0].write, path: container.path, text, shrinks, maxBytes, previous };
@@ -142,8 +150,8 @@ const maxTogether = 64;
 export interface UnaddressablePaths {
   change<Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>): Promise<ChangeResult<Outcome>>;
   /**
-   * Ends with the batch of a document that is under way, if one is. Writes by plain paths wait for that one and no other: each that
-   * came in between would have the batch read and write anew.
+   * Ends with the batch of a document that is under way, if any. Writes by plain paths wait for
+   * that batch only: one in between would have it read and write again.
    */
   pendingBatch(key: string): Promise<void> | undefined;
 }
@@ -156,7 +164,8 @@ interface Waiting extends ContainerChange {
 type Batch = readonly [Waiting, ...Waiting[]];
 
 export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePaths {
-  // By the document's key, of those that are being written: what waits. Requests wait here that have a part of their project's share.
+  // By the document's key, of those that are being written: waiting writes. Their requests have
+  // slots of their project's share.
   const queues = new Map<string, Waiting[]>();
 
   const batches = new Map<string, Promise<void>>();
@@ -167,7 +176,8 @@ export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePath
       batches.set(key, ended);
       await ended;
       batches.delete(key);
-      // Writes by plain paths that waited are sent first, so none comes between the next reading and its write.
+      // Waiting writes by plain paths are sent first, so none comes between the next read and its
+      // write.
       await eventLoopTurn();
     }
     queues.delete(key);
@@ -194,7 +204,7 @@ export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePath
   };
 }
 
-/** Takes those from the front that go together: in the order of arrival, so that nobody is passed by. */
+/** Takes writes from the front that go together, in the order of arrival. */
 function nextBatch(queue: Waiting[]): Batch | undefined {
   const [first, ...others] = queue;
   if (first === undefined) return undefined;
@@ -204,7 +214,7 @@ function nextBatch(queue: Waiting[]): Batch | undefined {
   return [first, ...together];
 }
 
-/** Those of one container; what counts its growth or leaves a record is a script's call of its own. */
+/** Writes of one container; one with a `maxGrowth` or a record is a script call of its own. */
 function mayShareBatch(one: UnaddressableWrite, other: UnaddressableWrite): boolean {
   return isPlain(one) && isPlain(other) && containerName(one) === containerName(other);
 }
