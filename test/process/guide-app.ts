@@ -1,13 +1,12 @@
-// The app of docs/how-to/use-from-a-browser.md, from the page's own blocks: taken from it by their names, written into a folder, and built.
+// The app of docs/how-to/use-from-a-browser.md: four files of the sample app and the page's own blocks, written into a folder, and built.
 
-import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type FencedBlock, fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { buildApp } from "./built-app.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Has the types of the same resource, and what the guide takes from it. */
 export const sample = join(root, "examples/browser-app");
 
 export type Sources = ReadonlyMap<string, string>;
@@ -17,12 +16,28 @@ export async function blocksOf(guide: string): Promise<readonly FencedBlock[]> {
 }
 
 /** Source files among the blocks of a page, by their names. */
-export function sourcesIn(blocks: readonly FencedBlock[]): Sources {
+function sourcesIn(blocks: readonly FencedBlock[]): Sources {
   const named = blocks.map(({ language, text }) => {
     const [, name = ""] = /^(?:\/\/|<!--) ([\w-]+\.(?:ts|html))\b/.exec(text) ?? [];
     return [language === "ts" ? `src/${name}` : name, text] as const;
   });
   return new Map(named.filter(([name]) => /\.(?:ts|html)$/.test(name)));
+}
+
+/** The sources of the guide's app, by their names. */
+export async function guideSources(): Promise<Sources> {
+  const copied = ["session.ts", "api.ts", "tasks.ts", "form-errors.ts"].map((name) => sourceIn(sample, name));
+  return new Map([...(await Promise.all(copied)), ...sourcesIn(await blocksOf("use-from-a-browser.md"))]);
+}
+
+/** The files that replace or join them where people sign in at a provider. */
+export async function openIdSources(): Promise<Sources> {
+  const folder = join(root, "examples/openid-app");
+  return new Map(await Promise.all((await readdir(join(folder, "src"))).map((name) => sourceIn(folder, name))));
+}
+
+async function sourceIn(folder: string, name: string): Promise<readonly [string, string]> {
+  return [`src/${name}`, await readFile(join(folder, "src", name), "utf8")];
 }
 
 /** The folder of the app, whose build is in `dist`. It is inside the tree, where the packages are found that it needs. */

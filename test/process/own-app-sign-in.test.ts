@@ -1,5 +1,5 @@
-// The app of one's own in docs/how-to/sign-in-with-openid-connect.md: that of docs/how-to/use-from-a-browser.md with the files by which
-// it signs in at a provider, checked by the compiler, built, and used in a real browser over a certified OpenID provider.
+// The app of docs/how-to/sign-in-from-your-own-app.md: that of docs/how-to/use-from-a-browser.md with the files of examples/openid-app,
+// checked by the compiler, built, and used in a real browser over a certified OpenID provider.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { type Served, serveFrom } from "../support/http/served.ts";
 import { type StartedProvider, startProvider } from "../support/oidc/provider.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
 import { complaintsBut, fill, type ServedApp, serveApp, textOf, typeErrors } from "./built-app.ts";
-import { blocksOf, type Sources, sourcesIn, writeApp } from "./guide-app.ts";
+import { blocksOf, guideSources, openIdSources, type Sources, writeApp } from "./guide-app.ts";
 
 interface ShownProject {
   readonly spec: {
@@ -53,9 +53,7 @@ const originOf = (client: Client) => app.origin.replace("localhost", hosts[clien
 
 /** The guide's app, as the section changes it. */
 async function changedSources(authority: string): Promise<Sources> {
-  const guide = sourcesIn(await blocksOf("use-from-a-browser.md"));
-  const section = sourcesIn(await blocksOf("sign-in-with-openid-connect.md"));
-  const sources = new Map([...guide, ...section]);
+  const sources = new Map([...(await guideSources()), ...(await openIdSources())]);
   const change = (name: string, part: RegExp, by: string) => {
     const text = sources.get(name) ?? "";
     expect(text, name).toMatch(part);
@@ -71,7 +69,7 @@ async function changedSources(authority: string): Promise<Sources> {
 }
 
 beforeAll(async () => {
-  const shown = (await blocksOf("sign-in-with-openid-connect.md")).find(({ text }) => text.includes("cors:"))?.text;
+  const shown = (await blocksOf("sign-in-from-your-own-app.md")).find(({ text }) => text.includes("cors:"))?.text;
   const [{ name, access, issuer }] = (parse(shown ?? "") as ShownProject).spec.authentication.issuers;
   app = await serveApp(() => join(folder, "dist"));
   provider = await startProvider({

@@ -13,7 +13,7 @@ import { apikey, passwordOf, project, withConfig, withKey, withResource, withUse
 import { type Served, serveFrom } from "../support/http/served.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
 import { complaintsBut, fill, type ServedApp, serveApp, textOf, typeErrors } from "./built-app.ts";
-import { blocksOf, sample, sourcesIn, writeApp } from "./guide-app.ts";
+import { blocksOf, guideSources, sample, writeApp } from "./guide-app.ts";
 
 const fiveMinutes = 300_000;
 let blocks: readonly FencedBlock[] = [];
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   served = await serveFrom(store, [team], { publicUrl: "", clock });
-  folder = await writeApp(sourcesIn(blocks), served.origin + served.base);
+  folder = await writeApp(await guideSources(), served.origin + served.base);
   browser = await startBrowser();
 });
 
@@ -88,14 +88,6 @@ const sessions = async () =>
   (await served.send("/sessions", { as: apikey("staff") })).json<{ items: { id: string }[] }>();
 
 describe("the page's files", () => {
-  it("are those of the sample app, but for where the API is and what joins them", async () => {
-    const shared = [...sourcesIn(blocks)].filter(
-      ([name]) => !["src/base.ts", "src/main.ts", "index.html"].includes(name),
-    );
-    expect(shared.length).toBe(4);
-    for (const [name, text] of shared) expect(text, name).toBe(await readFile(join(sample, name), "utf8"));
-  });
-
   it("fit the sample app's types, because both have one kind of task", async () => {
     expect(resourceIn(manifest())).toEqual(resourceIn(await readFile(join(sample, "backend/project.yaml"), "utf8")));
     const spec = parse(manifest().split("---")[0] ?? "") as { spec: unknown };
