@@ -34,18 +34,21 @@ if (plan.requests > 0) await report("fuzz", ofRequests(await fuzzRequests()));
 if (plan.manifests > 0) await report("fuzz of manifests", ofManifests(await fuzzCustomResources()));
 
 interface RunReport {
-  readonly text: string;
+  /** What the page shows. */
+  readonly summary: string;
+  /** What was answered, and each fault. */
+  readonly details: string;
   readonly faults: readonly string[];
 }
 
-async function report(section: string, { text, faults }: RunReport): Promise<void> {
-  console.log(text);
+async function report(section: string, { summary, details, faults }: RunReport): Promise<void> {
+  console.log(`${summary}\n\n${details}`);
   if (faults.length > 0) process.exitCode = 1;
   if (!values.write) return;
   const page = new URL("../../docs/security.md", import.meta.url);
   const old = await readFile(page, "utf8");
   const between = new RegExp(`(<!-- ${section} -->\n)[\\s\\S]*(<!-- /${section} -->)`);
-  await writeFile(page, old.replace(between, `$1\n${text}\n\n$2`));
+  await writeFile(page, old.replace(between, `$1${summary}\n$2`));
 }
 
 async function fuzzRequests(): Promise<FuzzReport> {
@@ -56,16 +59,11 @@ async function fuzzRequests(): Promise<FuzzReport> {
 }
 
 function ofRequests({ requests, readBack, unchanged, answers, faults }: FuzzReport): RunReport {
-  const text = [
-    `\`npm run fuzz -- --seed ${plan.seed} --requests ${plan.requests}\`: ${requests} requests, ${faults.length} faults; ${readBack} acknowledged writes were`,
-    `read back, ${unchanged} refused ones had changed nothing.`,
-    "",
-    "| answer | times |",
-    "|---|---|",
-    ...rows(answers),
-    ...faults.map((fault) => `- ${fault}`),
+  const summary = [
+    `\`npm run fuzz -- --seed ${plan.seed} --requests ${plan.requests}\`: ${requests} requests, ${faults.length} faults; ${readBack} acknowledged writes`,
+    `were read back, ${unchanged} refused ones had changed nothing.`,
   ].join("\n");
-  return { text, faults };
+  return { summary, details: [...rows(answers), ...faults].join("\n"), faults };
 }
 
 async function fuzzCustomResources(): Promise<ManifestReport> {
@@ -75,22 +73,13 @@ async function fuzzCustomResources(): Promise<ManifestReport> {
 }
 
 function ofManifests({ steps, answers, reasons, served, faults }: ManifestReport): RunReport {
-  const text = [
-    `\`npm run fuzz -- --seed ${plan.seed} --requests 0 --manifests ${plan.manifests}\`: ${steps} steps, ${faults.length} faults; ${served} objects that said they were`,
-    "Ready were asked for at a replica.",
-    "",
-    "| step, answer of the API server | times |",
-    "|---|---|",
-    ...rows(answers),
-    "",
-    "| reason of `Ready` in the end | objects |",
-    "|---|---|",
-    ...rows(reasons),
-    ...faults.map((fault) => `- ${fault}`),
+  const summary = [
+    `\`npm run fuzz -- --seed ${plan.seed} --requests 0 --manifests ${plan.manifests}\`: ${steps} steps, ${faults.length} faults; ${served} Ready objects`,
+    "were requested from a replica.",
   ].join("\n");
-  return { text, faults };
+  return { summary, details: [...rows(answers), ...rows(reasons), ...faults].join("\n"), faults };
 }
 
 function rows(counts: Readonly<Record<string, number>>): readonly string[] {
-  return Object.entries(counts).map(([name, count]) => `| ${name} | ${count} |`);
+  return Object.entries(counts).map(([name, count]) => `${String(count).padStart(8)} ${name}`);
 }

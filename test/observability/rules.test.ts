@@ -59,7 +59,10 @@ describe("the rules", () => {
       expect(text).toContain(`# ${alert}\n\nSeverity: ${labels.severity}\n`);
       expect(text).toMatch(/\n## Look\n\n- [\s\S]*\n## Do\n\n- /);
     }
-    expect((await readdir(path("../../docs/runbooks"))).sort()).toEqual(all.map(({ alert }) => `${alert}.md`).sort());
+    const index = await readFile(path("../../docs/runbooks/README.md"), "utf8");
+    const pages = all.map(({ alert }) => `${alert}.md`);
+    expect((await readdir(path("../../docs/runbooks"))).sort()).toEqual([...pages, "README.md"].sort());
+    expect(pages.filter((page) => !index.includes(`(${page})`))).toEqual([]);
   });
 
   it("say what to run where they are about objects of a namespace, whose team may have no runbooks", async () => {

@@ -26,18 +26,18 @@ function sourcesIn(blocks: readonly FencedBlock[]): Sources {
 
 /** The sources of the guide's app, by their names. */
 export async function guideSources(): Promise<Sources> {
-  const copied = ["session.ts", "api.ts", "tasks.ts", "form-errors.ts"].map((name) => sourceIn(sample, name));
+  const copied = ["session.ts", "api.ts", "tasks.ts", "form-errors.ts"].map((name) => sourceIn("src", name));
   return new Map([...(await Promise.all(copied)), ...sourcesIn(await blocksOf("use-from-a-browser.md"))]);
 }
 
 /** The files that replace or join them where people sign in at a provider. */
 export async function openIdSources(): Promise<Sources> {
-  const folder = join(root, "examples/openid-app");
-  return new Map(await Promise.all((await readdir(join(folder, "src"))).map((name) => sourceIn(folder, name))));
+  const names = (await readdir(join(sample, "openid"))).filter((name) => name.endsWith(".ts"));
+  return new Map(await Promise.all(names.map((name) => sourceIn("openid", name))));
 }
 
 async function sourceIn(folder: string, name: string): Promise<readonly [string, string]> {
-  return [`src/${name}`, await readFile(join(folder, "src", name), "utf8")];
+  return [`src/${name}`, await readFile(join(sample, folder, name), "utf8")];
 }
 
 /** The folder of the app, whose build is in `dist`. It is inside the tree, where the packages are found that it needs. */

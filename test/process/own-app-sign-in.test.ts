@@ -1,4 +1,4 @@
-// The app of docs/how-to/sign-in-from-your-own-app.md: that of docs/how-to/use-from-a-browser.md with the files of examples/openid-app,
+// The app of docs/how-to/sign-in-from-your-own-app.md: that of docs/how-to/use-from-a-browser.md with the files of examples/browser-app/openid,
 // checked by the compiler, built, and used in a real browser over a certified OpenID provider.
 
 import { rm } from "node:fs/promises";

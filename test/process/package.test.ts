@@ -70,7 +70,7 @@ it("the package brings compiled code, scripts, resource definitions and examples
   );
   expect(packed.some((path) => path.startsWith("dist/") && path.endsWith(".lua"))).toBe(true);
   const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|pages|cli)\//.test(path));
-  expect(sources.filter((path) => !/^examples\/(?:browser|openid)-app\/src\//.test(path))).toEqual([]);
+  expect(sources.filter((path) => !/^examples\/browser-app\/(?:src|openid)\//.test(path))).toEqual([]);
 });
 
 it("the package brings the sample app with its backend, and nothing that was installed or built in it", () => {
