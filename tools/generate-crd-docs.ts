@@ -1,7 +1,8 @@
-// Turns crds/*.yaml into docs/reference/custom-resources.md: per kind an example, a table of its fields, and its rules.
+// Turns crds/*.yaml into docs/reference/custom-resources.md: per kind an example and tables of its fields, and once the fields of the
+// status that kinds share.
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Rule } from "../core/manifests/schema-node.ts";
 import { type Crd, type CrdNode, readCrds, root } from "./read-crds.ts";
 
 const examples = "examples/bookshop.yaml";
@@ -10,14 +11,16 @@ const examples = "examples/bookshop.yaml";
 export async function generateCrdDocs(): Promise<ReadonlyMap<string, string>> {
   const documents = (await readFile(join(root, examples), "utf8")).split(/^---\n/m);
   const crds = await readCrds();
-  const text = [head(crds), ...crds.map((crd) => kindText(crd, documents))].join("\n");
+  const shared = sharedStatus(crds);
+  const kinds = crds.map((crd) => kindText(crd, documents, shared));
+  const text = [head(crds), ...kinds, statusText(shared)].join("\n");
   return new Map([["docs/reference/custom-resources.md", text]]);
 }
 
 function head(crds: readonly Crd[]): string {
   const rows = crds.map((crd) => {
     const names = [crd.plural, ...crd.shortNames].map((name) => `\`${name}\``).join(", ");
-    return `| [${crd.kind}](#${crd.kind.toLowerCase()}) | ${names} | ${cell(crd.schema.description)} |`;
+    return `| [${crd.kind}](#${crd.kind.toLowerCase()}) | ${names} | ${cell(firstSentence(crd.schema.description))} |`;
   });
   return `<!-- Generated from crds/ by \`npm run generate\`. Change the CRD, not this file. -->
 # Custom resources
@@ -33,17 +36,19 @@ ${rows.join("\n")}
 - References stay in the namespace.
 - Objects may be applied in any order.
 - Durations are written like \`90s\`, \`5m\` or \`12h30m\`.
-- \`kubectl apply\`, \`jsonplane validate\` and \`jsonplane dev\` refuse unknown fields.
+- \`kubectl apply\`, \`jsonplane validate\` and \`jsonplane dev\` refuse unknown fields, and say for each wrong value what to write.
+- All kinds have the fields of [the shared status](#status-of-every-kind), too.
 `;
 }
 
-function kindText({ kind, schema }: Crd, documents: readonly string[]): string {
+function firstSentence(text = ""): string {
+  return text.replace(/\. .*$/s, ".");
+}
+
+function kindText({ kind, schema }: Crd, documents: readonly string[], shared: ReadonlySet<string>): string {
   const example = documents.find((document) => new RegExp(`^kind: ${kind}$`, "m").test(document));
-  const { spec, status } = schema.properties ?? {};
-  if (example === undefined || spec === undefined || status === undefined) {
-    throw new Error(`${kind} lacks an example, a spec or a status`);
-  }
-  const rules = rulesOf(schema, "").map(({ field, message }) => `- ${code(field)}: ${cell(message)}`);
+  const { spec } = schema.properties ?? {};
+  if (example === undefined || spec === undefined) throw new Error(`${kind} lacks an example or a spec`);
   return `## ${kind}
 
 ${cell(schema.description)}
@@ -56,18 +61,33 @@ ${example.trim()}
 |---|---|---|---|
 ${fieldRows(spec, "spec").map(withDefault).join("\n")}
 
-Values that are refused, with their messages:
-
-${rules.join("\n")}
-
-<details><summary>Status</summary>
-
-| Field | Type | Meaning |
+| Status | Type | Meaning |
 |---|---|---|
-${fieldRows(status, "status").map(withoutDefault).join("\n")}
-
-</details>
+${statusRows(schema)
+  .filter((row) => !shared.has(row))
+  .join("\n")}
 `;
+}
+
+function statusText(shared: ReadonlySet<string>): string {
+  return `## Status of every kind
+
+| Status | Type | Meaning |
+|---|---|---|
+${[...shared].join("\n")}
+`;
+}
+
+/** Rows that more than one kind has. */
+function sharedStatus(crds: readonly Crd[]): ReadonlySet<string> {
+  const rows = crds.flatMap(({ schema }) => statusRows(schema));
+  return new Set(rows.filter((row, at) => rows.indexOf(row) !== at));
+}
+
+/** The limits in force have the fields of `spec.limits`, which the page shows already. */
+function statusRows({ properties }: CrdNode): readonly string[] {
+  const rows = fieldRows(properties?.["status"] ?? {}, "status");
+  return rows.filter(({ fieldPath }) => !fieldPath.startsWith("`status.effectiveLimits.")).map(withoutDefault);
 }
 
 interface FieldRow {
@@ -123,22 +143,6 @@ function boundsText(node: CrdNode): string {
 
 function grouped(value: number): string {
   return value.toLocaleString("en-US");
-}
-
-interface RuleText {
-  readonly field: string;
-  readonly message: string;
-}
-
-function rulesOf(node: CrdNode, path: string): readonly RuleText[] {
-  const own = (node["x-kubernetes-validations"] ?? []).map((rule) => ruleText(rule, path));
-  const children = Object.entries(node.properties ?? {}).filter(([name]) => name !== "status");
-  const inside = children.flatMap(([name, child]) => rulesOf(child, path === "" ? name : `${path}.${name}`));
-  return [...own, ...inside, ...(node.items === undefined ? [] : rulesOf(node.items, `${path}[]`))];
-}
-
-function ruleText({ fieldPath = "", message = "" }: Rule, path: string): RuleText {
-  return { field: path === "" ? fieldPath.slice(1) : `${path}${fieldPath}`, message };
 }
 
 function code(text: string): string {
