@@ -1,25 +1,22 @@
-// The traces that pages show name files and functions of today; whether they are the ones that run, test/process/trace.test.ts and
-// test/operator/trace.test.ts say.
+// The trace that docs/ARCHITECTURE.md shows names files and functions of today; whether they are the ones that run, test/process/trace.test.ts
+// says.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "../../tools/read-crds.ts";
-import { readShown, type ShownBy } from "../trace/page.ts";
+import { readShown } from "../trace/page.ts";
 
-it.each<ShownBy>(["--write", "operator --write"])(
-  "what `npm run trace -- %s` wrote names files and functions that are there",
-  async (command) => {
-    const files = filesIn(await readShown(command));
-    const missing: string[] = [];
-    for (const { path, functions } of files) {
-      const code = await readFile(join(root, path), "utf8").catch(() => "");
-      missing.push(...functions.filter((name) => !isNamedIn(code, name)).map((name) => `${path}: ${name}`));
-    }
-    expect(files.length).toBeGreaterThan(20);
-    expect(missing).toEqual([]);
-  },
-);
+it("what `npm run trace -- --write` wrote names files and functions that are there", async () => {
+  const files = filesIn(await readShown());
+  const missing: string[] = [];
+  for (const { path, functions } of files) {
+    const code = await readFile(join(root, path), "utf8").catch(() => "");
+    missing.push(...functions.filter((name) => !isNamedIn(code, name)).map((name) => `${path}: ${name}`));
+  }
+  expect(files.length).toBeGreaterThan(20);
+  expect(missing).toEqual([]);
+});
 
 interface ShownFile {
   readonly path: string;

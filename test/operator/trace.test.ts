@@ -1,13 +1,8 @@
-// The way of a changed resource stays short, and docs/reference/trace-of-a-change.md shows the files that it goes through.
+// The way of a changed resource stays short.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { readShown } from "../trace/page.ts";
 import type { Trace } from "../trace/trace.ts";
-import { formatChange, maxFilesOfChange, traceChange } from "../trace/traced-change.ts";
-
-function filesIn(text: string): readonly string[] {
-  return [...text.matchAll(/\S+\.ts(?=:)/g)].map(([file]) => file).sort();
-}
+import { maxFilesOfChange, traceChange } from "../trace/traced-change.ts";
 
 describe("a change of a ProjectUser", () => {
   let traced: Trace;
@@ -25,9 +20,5 @@ describe("a change of a ProjectUser", () => {
     const places = stops.map((stop) => paths.findIndex((path) => path.startsWith(`operator/${stop}`)));
     expect(places).toEqual([...places].sort((one, other) => one - other));
     expect(places[0]).toBe(0);
-  });
-
-  it("is shown by docs/reference/trace-of-a-change.md as it is (npm run trace -- operator --write)", async () => {
-    expect(filesIn(await readShown("operator --write"))).toEqual(filesIn(formatChange(traced)));
   });
 });

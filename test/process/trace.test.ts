@@ -1,4 +1,4 @@
-// The way of a request stays short, and docs/ARCHITECTURE.md shows it as it is.
+// The way of a request stays short, and docs/ARCHITECTURE.md shows one as it is.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { readShown } from "../trace/page.ts";
@@ -43,6 +43,6 @@ describe("a warm request", () => {
   });
 
   it("is shown by docs/ARCHITECTURE.md as it is (npm run trace -- --write)", async () => {
-    expect(namesIn(await readShown("--write"))).toEqual(namesIn(formatShown(traces)));
+    expect(namesIn(await readShown())).toEqual(namesIn(formatShown(traces)));
   });
 });

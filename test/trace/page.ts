@@ -1,26 +1,17 @@
-// The parts of pages that show traces: each is below a comment with the command that writes it.
+// The trace that docs/ARCHITECTURE.md shows, below a comment with the command that writes it.
 
 import { readFile, writeFile } from "node:fs/promises";
 
-const docs = new URL("../../docs/", import.meta.url);
+const page = new URL("../../docs/ARCHITECTURE.md", import.meta.url);
+const block = /(?<=\n<!-- npm run trace -- --write -->\n```\n)[\s\S]*?(?=```\n)/;
 
-/** Pages by the arguments of `npm run trace`. */
-const pages = {
-  "--write": new URL("ARCHITECTURE.md", docs),
-  "operator --write": new URL("reference/trace-of-a-change.md", docs),
-} as const;
-
-export type ShownBy = keyof typeof pages;
-
-function shownBy(command: ShownBy): RegExp {
-  return new RegExp(`(?<=\\n<!-- npm run trace -- ${command} -->\\n\`\`\`\\n)[\\s\\S]*?(?=\`\`\`\\n)`);
+export async function readShown(): Promise<string> {
+  return block.exec(await readFile(page, "utf8"))?.[0] ?? "";
 }
 
-export async function readShown(command: ShownBy): Promise<string> {
-  return shownBy(command).exec(await readFile(pages[command], "utf8"))?.[0] ?? "";
-}
-
-export async function writeShown(command: ShownBy, text: string): Promise<void> {
-  const written = (await readFile(pages[command], "utf8")).replace(shownBy(command), () => text);
-  await writeFile(pages[command], written);
+export async function writeShown(text: string): Promise<void> {
+  await writeFile(
+    page,
+    (await readFile(page, "utf8")).replace(block, () => text),
+  );
 }

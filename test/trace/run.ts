@@ -1,13 +1,14 @@
 // `npm run trace -- METHOD URL`: prints the files and functions of the product that one warm request runs, in order, by room. A path alone is
-// asked of dev mode with the examples, started for it; a whole URL of a running replica, whose inspector --inspector names. Without
-// a request the five of docs/ARCHITECTURE.md, which --write puts there. `npm run trace -- operator`: likewise of a change of a ProjectUser, for docs/reference/trace-of-a-change.md.
+// asked of dev mode with the examples, started for it; a whole URL of a running replica, whose inspector --inspector names. Without a
+// request five usual ones, the first of which --write puts into docs/ARCHITECTURE.md. `npm run trace -- operator`: likewise of a change of
+// a ProjectUser.
 
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { formatTrace } from "./format-trace.ts";
 import { connectInspector } from "./inspector.ts";
 import { writeShown } from "./page.ts";
-import { formatShown, traceShownRequests } from "./shown-requests.ts";
+import { formatShown, formatTraces, traceShownRequests } from "./shown-requests.ts";
 import { trace } from "./trace.ts";
 import { formatChange, traceChange } from "./traced-change.ts";
 import { startTracedDev } from "./traced-dev.ts";
@@ -35,15 +36,13 @@ else if (url.startsWith("/")) await traceInDev(method, url);
 else await traceIn(values.inspector ?? defaultInspector, { method, url, headers: sentHeaders() });
 
 async function traceShown(): Promise<void> {
-  const text = formatShown(await traceShownRequests());
-  process.stdout.write(text);
-  if (values.write) await writeShown("--write", text);
+  const traces = await traceShownRequests();
+  process.stdout.write(formatTraces(traces));
+  if (values.write) await writeShown(formatShown(traces));
 }
 
 async function traceInOperator(): Promise<void> {
-  const text = formatChange(await traceChange());
-  process.stdout.write(text);
-  if (values.write) await writeShown("operator --write", text);
+  process.stdout.write(formatChange(await traceChange()));
 }
 
 async function traceInDev(asked: string, path: string): Promise<void> {

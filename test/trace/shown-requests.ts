@@ -1,4 +1,4 @@
-// The five requests whose way docs/ARCHITECTURE.md shows.
+// Five usual requests; docs/ARCHITECTURE.md shows the way of the first.
 
 import { formatTrace } from "./format-trace.ts";
 import { connectInspector } from "./inspector.ts";
@@ -83,6 +83,10 @@ export async function traceShownRequests(): Promise<readonly ShownTrace[]> {
   }
 }
 
-export function formatShown(traces: readonly ShownTrace[]): string {
+export function formatTraces(traces: readonly ShownTrace[]): string {
   return traces.map(({ title, trace }) => formatTrace(title, trace)).join("\n");
+}
+
+export function formatShown(traces: readonly ShownTrace[]): string {
+  return formatTraces(traces.slice(0, 1));
 }
