@@ -19,6 +19,8 @@ const newerCurl = new RegExp(
   ].join("|"),
 );
 
+const sourceFile = /`((?:core|operator|dataplane|cli|pages|tools|test)\/[\w/.-]+\.(?:ts|tsx|lua))`/g;
+
 describe.each(documentationPages)("%s", (page) => {
   it("links to files and folders that are there", async () => {
     const links = await linksOf(page);
@@ -57,9 +59,9 @@ describe.each(documentationPages)("%s", (page) => {
     expect(lines.filter((line) => newerCurl.test(line))).toEqual([]);
   });
 
-  it("names no test that is not there", async () => {
+  it("names no source file or test that is not there", async () => {
     const text = await readFile(join(root, page), "utf8");
-    const named = [...text.matchAll(/`(test\/[\w/-]+(?:\.test)?\.ts)`/g)].map(([, path]) => path ?? "");
+    const named = [...text.matchAll(sourceFile)].map(([, path]) => path ?? "");
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });
