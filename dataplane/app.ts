@@ -19,10 +19,15 @@ import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
-import type { Ending, Exchange } from "./http/exchange.ts";
+import { type HttpResponse, type IncomingRequest, nothingKnown } from "./http/exchange.ts";
 import { createPage } from "./http/page.ts";
-import type { HttpResponse } from "./http/response.ts";
-import { createHttpServer, maxWaitingConnections } from "./http/server.ts";
+import {
+  createHttpServer,
+  type HttpServerOptions,
+  maxWaitingConnections,
+  type ObserveEnding,
+  type Serve,
+} from "./http/server.ts";
 import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { type CollectionPreparer, createCollectionPreparer } from "./objects/prepare-collection.ts";
@@ -63,10 +68,10 @@ export interface DataPlaneOptions {
   readonly trustedProxies?: readonly string[];
   readonly logLevel?: LogLevel;
   readonly writeLog?: (text: string) => void;
-  /** What is served beside projects, for hosts that no project claims: asked before a project is looked for. */
+  /** Pages that belong to no project, for hosts that no project claims. They come before projects. */
   readonly pages?: Pages;
-  /** Told of the end of each request, beside the log. */
-  readonly onRequestEnded?: RequestEnded;
+  /** Called at the end of each request. */
+  readonly onRequestEnded?: ObserveEnding;
   /** Told of keys of external issuers that tokens name and that are not there. */
   readonly wantKeys?: (wanted: WantedKeys) => void;
   /** Milliseconds between two of those for one issuer; a minute by default. */
@@ -97,7 +102,7 @@ export interface Pages {
   /** Raw request targets that may be theirs; all others cost no more than this test. */
   readonly targets: RegExp;
   /** Undefined where it serves nothing: then the request is one for a project. */
-  serve(exchange: Exchange): Promise<HttpResponse> | undefined;
+  serve(incoming: IncomingRequest): Promise<HttpResponse> | undefined;
 }
 
 export interface DataPlane {
@@ -223,28 +228,22 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   };
 }
 
-type Serve = (exchange: Exchange) => Promise<HttpResponse>;
-
 /** A host that a project claims is the project's, whatever the path. */
-function serving(
-  { pages, directory }: DataPlaneOptions,
-  serve: Serve,
-): { readonly serve: Serve; readonly beside?: { readonly targets: RegExp; readonly serve: Serve } } {
+function serving({ pages, directory }: DataPlaneOptions, serve: Serve): Pick<HttpServerOptions, "serve" | "ownPages"> {
   if (pages === undefined) return { serve };
-  const servePages: Serve = (exchange) => {
-    const isClaimed = directory.hostHolder(hostName(exchange.request.host)) !== undefined;
-    return (isClaimed ? undefined : pages.serve(exchange)) ?? serve(exchange);
+  const servePages: Serve = async (incoming) => {
+    const isClaimed = directory.hostHolder(hostName(incoming.request.host)) !== undefined;
+    const response = isClaimed ? undefined : pages.serve(incoming);
+    return response === undefined ? serve(incoming) : { known: nothingKnown, response: await response };
   };
-  return { serve, beside: { targets: pages.targets, serve: servePages } };
+  return { serve, ownPages: { targets: pages.targets, serve: servePages } };
 }
 
-type RequestEnded = (exchange: Exchange, ending: Ending) => void;
-
-function followedBy(first: RequestEnded, second: RequestEnded | undefined): RequestEnded {
+function followedBy(first: ObserveEnding, second: ObserveEnding | undefined): ObserveEnding {
   if (second === undefined) return first;
-  return (exchange, ending) => {
-    first(exchange, ending);
-    second(exchange, ending);
+  return (incoming, ending) => {
+    first(incoming, ending);
+    second(incoming, ending);
   };
 }
 

@@ -1,38 +1,41 @@
-// What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which has all that depends on these and on
-// the configuration alone. The plan is kept for requests that are alike, until any of that changes. `carryOut`, once the project's rates
-// are charged and what the plan refuses is refused: the feature receives, reads and validates what the request brings, and asks the store. Every step
-// may refuse by throwing a Problem; no body is read before the caller is known to be allowed.
+// What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which
+// depends on these and on the configuration alone. Plans are kept for later requests that are alike,
+// until something changes. `carryOut`: the feature receives, reads and validates what the request
+// sends, and asks the store. In between, the project's rates are charged, and what the plan refuses is
+// refused. No body is read before the caller is known to be allowed.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { keyOfProject } from "../core/config/config-keys.ts";
+import type { ProjectRef } from "../core/config/types.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
-import { LateTurn } from "./admission/fair-share.ts";
+import { LateTurn, type Slot } from "./admission/fair-share.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
-import {
-  type Authentication,
-  authorizationOf,
-  noCredential,
-  type Proof,
-} from "./authenticate/create-authentication.ts";
+import type { SharedBucket } from "./admission/shared-bucket.ts";
+import { type Authentication, authorizationOf, noCredential } from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
-import { preflightHeaders } from "./http/cors.ts";
-import type { Exchange } from "./http/exchange.ts";
-import { acceptPatch } from "./http/patch.ts";
-import type { HttpResponse } from "./http/response.ts";
+import { optionsResponse } from "./http/cors.ts";
+import { type Answer, type HttpResponse, type IncomingRequest, type Known, nothingKnown } from "./http/exchange.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { KeptPlans } from "./operation/kept-plans.ts";
-import type { PlanBase, PlanDeps, PlanInput, RenewPlan } from "./operation/plan.ts";
-import { changedMeanwhile, releaseSlot, requireDataNotLost, requireNoLossMeanwhile } from "./operation/steps.ts";
+import type { Admission, OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
+import {
+  changedMeanwhile,
+  dataLostMeanwhile,
+  releaseSlot,
+  requireDataNotLost,
+  requireNoLossMeanwhile,
+} from "./operation/steps.ts";
 import { findProject, type PublicAddress } from "./route/find-project.ts";
 import { requestOrigin, requireHost } from "./route/request-origin.ts";
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
 import {
   allowedMethods,
   isWrite,
+  requireOperation,
   route,
-  routeOperation,
   type Subject,
   subjectOf,
   subPathOf,
@@ -40,31 +43,34 @@ import {
 } from "./route/route.ts";
 import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps } from "./sessions/handler.ts";
 
-export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, SessionRouteDeps, OpenapiDeps {
+export interface PipelineDeps
+  extends PlanDeps,
+    Omit<ObjectsDeps, "renew">,
+    Omit<DocumentsDeps, "renew">,
+    SessionRouteDeps,
+    OpenapiDeps {
   readonly directory: Directory;
   readonly address: PublicAddress;
   readonly authentication: Authentication;
   readonly rates: RateLimits;
-  /** Told of what the directory says of changes. */
+  /** The directory's changes are reported to it. */
   readonly plans: KeptPlans<KeptPlan>;
 }
 
-/** Depends neither on the id in the path, nor on the body, nor on headers other than Host and Authorization. */
+/** Depends on no id in the path, no body, and of all headers on Host and Authorization alone. */
 type Plan = AllowedPlan | RefusedPlan;
 
 type StoredPlan = ObjectsPlan | DocumentPlan;
 
 type AllowedPlan = StoredPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
 
-/**
- * The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown, for refusing costs something.
- */
+/** The caller may not do this, or the query is malformed. Thrown once the rates are charged. */
 interface RefusedPlan extends PlanBase {
   readonly kind: "refused";
   readonly problem: Problem;
 }
 
-/** An OPTIONS request. Browsers send preflights without credentials, so it has no caller, and no rate counts it. */
+/** Browsers send preflights without credentials: OPTIONS has no caller, and no rate counts it. */
 interface OptionsPlan {
   readonly kind: "options";
   readonly project: LiveProject;
@@ -72,7 +78,7 @@ interface OptionsPlan {
   readonly methods: readonly string[];
 }
 
-/** OPTIONS of the whole server (RFC 9110 §9.3.7), by which clients and proxies look for one that answers. */
+/** OPTIONS of the server itself (RFC 9110 §9.3.7), by which clients check that it answers. */
 interface ServerPlan {
   readonly kind: "server";
   readonly usesStoredData: false;
@@ -80,146 +86,197 @@ interface ServerPlan {
 
 const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
 
-/** What a request is allowed to do with stored data, and who was proved to send it. */
+/** A plan that later requests use, with what it makes known of each. */
 export interface KeptPlan {
   readonly plan: StoredPlan;
-  readonly proof: Proof | undefined;
+  readonly known: Known;
 }
 
-export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<HttpResponse> {
-  // Only plans of objects and documents are asked for, and each comes back as one of its kind.
-  return serve.bind(undefined, deps, renewPlan.bind(undefined, deps) as RenewPlan);
+/** The end of the first step. A rejected request is not charged: it has no plan. */
+type Decision = PlannedDecision | RejectedDecision;
+
+interface PlannedDecision {
+  readonly outcome: "planned";
+  readonly known: Known;
+  readonly plan: Plan;
+  readonly subPath: readonly string[];
+  readonly generation: number;
 }
 
-async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
+interface RejectedDecision {
+  readonly outcome: "rejected";
+  readonly known: Known;
+  readonly error: unknown;
+}
+
+interface Pipeline {
+  readonly deps: PipelineDeps;
+  readonly objects: ObjectsDeps;
+  readonly documents: DocumentsDeps;
+}
+
+export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) => Promise<Answer> {
+  const objects = { ...deps, renew: renewing(deps, (plan) => plan.kind === "objects") };
+  const documents = { ...deps, renew: renewing(deps, (plan) => plan.kind === "document") };
+  return serve.bind(undefined, { deps, objects, documents });
+}
+
+async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Answer> {
+  const { deps } = pipeline;
+  const admission: Admission = { slot: undefined, releaseBody: undefined };
+  let known = nothingKnown;
   /** From the moment when reading or writing stored data may have begun. */
   let usesStoredData = false;
-  /**
-   * Characters of the response, from which the fair share learns what the project's responses weigh; undefined = learn nothing from this
-   * one.
-   */
+  /** Characters of the response; undefined where it says nothing of what others weigh. */
   let length: number | undefined;
   try {
-    const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);
-    const plan = useKeptPlan(deps, shape, exchange) ?? (await newPlan(deps, shape, exchange));
-    const charging = chargeRates(deps, plan, exchange);
-    if (charging !== undefined) await charging;
-    const allowed = requireAllowed(deps, plan);
-    usesStoredData = allowed.usesStoredData;
-    const response = await carryOut(deps, allowed, exchange, renewPlan);
+    const shape = requestShape(deps.directory, deps.address.path, incoming.request, incoming.rawUrl);
+    const decision = useKeptPlan(deps, shape) ?? (await newDecision(deps, incoming, shape));
+    known = decision.known;
+    if (decision.outcome === "rejected") throw decision.error;
+    const rated = ratesOf(deps, decision.plan, incoming);
+    if (rated !== undefined) {
+      known = { ...known, rates: rated.buckets };
+      await deps.rates.take(rated.project, rated.buckets);
+    }
+    const plan = requireAllowed(deps, decision.plan);
+    usesStoredData = plan.usesStoredData;
+    const { subPath, generation } = decision;
+    const response = await carryOut(pipeline, plan, { incoming, subPath, proof: known.proof, generation, admission });
     if (usesStoredData) requireNoLossMeanwhile(deps.directory);
     length = response.text?.length ?? 0;
-    return response;
+    return { known, response };
   } catch (error) {
-    // A refusal is a response of next to no length. Other errors, as when the store fails, say nothing of what responses weigh.
+    // A refusal is a response of next to no length. A failed store says nothing of what others weigh.
     if (error instanceof Problem) length ??= 0;
-    throw await reportedError(deps, exchange, { error, usesStoredData });
+    return { known, error: await reportedError(deps, error, { known, admission, usesStoredData }) };
   } finally {
-    releaseSlot(exchange, length);
-    exchange.releaseBody?.();
+    releaseSlot(admission, length);
+    admission.releaseBody?.();
   }
 }
 
-/** What is to be answered, once a refusal without a slot has had its turn. Throws `data_lost`. */
+interface FailedRequest {
+  readonly known: Known;
+  readonly admission: Admission;
+  readonly usesStoredData: boolean;
+}
+
+/** The error to send, `data_lost` in place of what may come of a loss. Waits for a turn. */
 async function reportedError(
   deps: PipelineDeps,
-  exchange: Exchange,
-  { error, usesStoredData }: { readonly error: unknown; readonly usesStoredData: boolean },
+  error: unknown,
+  { known, admission, usesStoredData }: FailedRequest,
 ): Promise<unknown> {
-  // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
-  if (usesStoredData && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory);
-  exchange.releaseBody?.();
-  exchange.releaseBody = undefined;
-  // The answer stays, however long the turn is waited for. What slots don't bound is charged here.
-  if (exchange.slot === undefined && !(error instanceof LateTurn))
-    await inTurnOf(deps, exchange).catch(() => undefined);
+  // A failure of the store is reported as such, whether data were lost or not.
+  if (usesStoredData && !isStoreFailure(error) && deps.directory.dataLost()) return dataLostMeanwhile();
+  admission.releaseBody?.();
+  admission.releaseBody = undefined;
+  // Slots bound the requests that hold one; refusing any other one is charged here.
+  if (admission.slot === undefined && !(error instanceof LateTurn)) {
+    await inTurnOf(deps, known.project).catch(() => undefined);
+  }
   return error;
 }
 
 /** Waits for a turn of the project, or of all requests that name none. */
-async function inTurnOf(deps: PipelineDeps, { project }: Exchange): Promise<void> {
+async function inTurnOf(deps: PipelineDeps, project: LiveProject | undefined): Promise<void> {
   await deps.fairShare.of(project).inTurn(() => undefined);
 }
 
-/** The plan of an earlier request, with what deciding it found out for the exchange. */
-function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): AllowedPlan | undefined {
+function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedDecision | undefined {
   if (shape === undefined) return undefined;
   const kept = deps.plans.find(shape.key);
   if (kept === undefined) return undefined;
-  const { plan, proof } = kept;
-  if (proof !== undefined && !deps.authentication.holds(proof)) {
+  const { plan, known } = kept;
+  if (known.proof !== undefined && !deps.authentication.holds(known.proof)) {
     deps.plans.forget(shape.key);
     return undefined;
   }
   deps.directory.noteUse(plan.project);
-  exchange.project = plan.project;
-  exchange.proof = proof;
-  exchange.subPath = shape.subPath;
-  exchange.counters = plan.counters;
-  if (plan.isWrite) exchange.generation = deps.plans.generation();
-  return plan;
+  return { outcome: "planned", known, plan, subPath: shape.subPath, generation: deps.plans.generation() };
 }
 
 /** Decides, and keeps the plan for requests that are alike. */
-async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
-  if (exchange.rawUrl === "*" && exchange.request.method === "OPTIONS") {
-    requireHost(exchange.request);
-    await inTurnOf(deps, exchange);
-    return serverPlan;
-  }
+async function newDecision(
+  deps: PipelineDeps,
+  incoming: IncomingRequest,
+  shape: RequestShape | undefined,
+): Promise<Decision> {
   const before = deps.plans.generation();
-  const first = await decide(deps, exchange);
+  const { request, rawUrl } = incoming;
+  if (rawUrl === "*" && request.method === "OPTIONS") {
+    requireHost(request);
+    await inTurnOf(deps, undefined);
+    return { outcome: "planned", known: nothingKnown, plan: serverPlan, subPath: [], generation: before };
+  }
+  const first = await decide(deps, incoming);
   const generation = deps.plans.generation();
-  exchange.generation = generation;
-  // A token's key may have been waited for, for seconds: what the Project says now counts. By now the token is remembered.
-  const { plan, baseSegments } = generation === before ? first : await decide(deps, exchange);
-  if (plan.kind !== "objects" && plan.kind !== "document") return plan;
-  exchange.counters = plan.counters;
-  // The public path may be written in another way, with percent signs: then the shape ends at another segment.
-  if (shape === undefined || shape.baseSegments !== baseSegments) return plan;
-  const { proof } = exchange;
-  // A header that proved nothing was meant for a proxy, and may be a password.
-  const isProved = proof !== undefined && proof !== noCredential;
-  if (!isProved && exchange.request.headers.authorization !== undefined) return plan;
-  deps.plans.keep(shape, { plan, proof }, { project: keyOfProject(plan.project.config), generation });
-  return plan;
+  // A token's key may have been waited for, for seconds: what the Project says now counts.
+  const again = generation !== before && first.outcome === "planned";
+  const decided = again ? await decide(deps, incoming) : first;
+  if (decided.outcome === "rejected") return decided;
+  const { plan, subPath, baseSegments } = decided;
+  if (plan.kind !== "objects" && plan.kind !== "document") return { ...decided, generation };
+  const known = { ...decided.known, counters: plan.counters };
+  // Where the public path has percent signs, the shape ends at another segment.
+  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeKept(request.headers, known)) {
+    const { project, proof, counters } = known;
+    const source = { project: keyOfProject(plan.project.config), generation };
+    deps.plans.keep(shape, { plan, known: { project, proof, counters } }, source);
+  }
+  return { outcome: "planned", known, plan, subPath, generation };
 }
 
-interface Decision {
-  readonly plan: Plan;
+/** A header that proved nothing was meant for a proxy, and may be a password. */
+function mayBeKept(headers: IncomingHttpHeaders, { proof }: Known): boolean {
+  const isProved = proof !== undefined && proof !== noCredential;
+  return isProved || headers.authorization === undefined;
+}
+
+interface FreshDecision extends Omit<PlannedDecision, "generation"> {
   /** Segments of the path that name the project. */
   readonly baseSegments: number;
 }
 
 /**
- * Sets project, target and caller on the exchange as soon as each is known: the log and the metrics of a refused request have them. What takes
- * longer the more the request sends is done in turns of the project, which is found first.
+ * Project, then target, then caller, then plan. What takes longer the more the request sends is done
+ * in turns of the project, which is found first. `slot` = the one that the request holds by now.
  */
-async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision> {
-  const { request } = exchange;
-  const split = splitTarget(exchange.rawUrl);
-  const found = findProject(deps, requireHost(request), split.segments);
-  const resolved = found instanceof Promise ? await found : found;
-  const { project } = resolved;
-  exchange.project = project;
-  const target = route(resolved.segments);
-  exchange.target = target;
-  exchange.subPath = subPathOf(target);
-  const limiter = deps.fairShare.of(project);
-  const subject = await limiter.inTurn(() => requireSubject(project, target, split.fault), exchange.slot);
-
-  const baseSegments = split.segments.length - resolved.segments.length;
+async function decide(
+  deps: PipelineDeps,
+  incoming: IncomingRequest,
+  slot?: Slot,
+): Promise<FreshDecision | RejectedDecision> {
+  const { request } = incoming;
   const { method } = request;
-  if (method === "OPTIONS") return { plan: planOptions(project, target), baseSegments };
-  const operation = routeOperation(target, method);
-  if (operation === undefined) throw methodNotAllowed(method, target);
-  const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
-  const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate, exchange.slot);
-  exchange.proof = proof;
-
-  const base = requestOrigin(request, deps.address, resolved.base === "") + resolved.base;
-  const input = { project, method, operation, caller: proof.caller, base, query: split.query };
-  return { plan: await limiter.inTurn(() => planOrRefusal(deps, input, subject), exchange.slot), baseSegments };
+  let known = nothingKnown;
+  try {
+    const split = splitTarget(incoming.rawUrl);
+    const found = findProject(deps, requireHost(request), split.segments);
+    const { project, base, segments } = found instanceof Promise ? await found : found;
+    known = { project };
+    const target = route(segments);
+    known = { project, target };
+    const limiter = deps.fairShare.of(project);
+    const subject = await limiter.inTurn(() => requireSubject(project, target, split.fault), slot);
+    const baseSegments = split.segments.length - segments.length;
+    const subPath = subPathOf(target);
+    if (method === "OPTIONS") {
+      const plan = { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) } as const;
+      return { outcome: "planned", known, plan, subPath, baseSegments };
+    }
+    const operation = requireOperation(target, method);
+    const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
+    const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate, slot);
+    known = { project, target, proof };
+    const url = requestOrigin(request, deps.address, base === "") + base;
+    const input = { project, method, operation, caller: proof.caller, base: url, query: split.query };
+    const plan = await limiter.inTurn(() => planOrRefusal(deps, input, subject), slot);
+    return { outcome: "planned", known, plan, subPath, baseSegments };
+  } catch (error) {
+    return { outcome: "rejected", known, error };
+  }
 }
 
 function requireSubject(project: LiveProject, target: Target, fault: Problem | undefined): Subject {
@@ -232,7 +289,16 @@ function requireSubject(project: LiveProject, target: Target, fault: Problem | u
 
 function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
   try {
-    return planOf(deps, input, subject);
+    switch (subject.kind) {
+      case "objects":
+        return planObjects(deps, input, subject);
+      case "document":
+        return planDocument(deps, input, subject);
+      case "session":
+        return planSession(input, subject);
+      case "description":
+        return planDescription(input, subject);
+    }
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     const { project, caller, operation } = input;
@@ -241,31 +307,18 @@ function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): 
   }
 }
 
-function planOf(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
-  switch (subject.kind) {
-    case "objects":
-      return planObjects(deps, input, subject);
-    case "document":
-      return planDocument(deps, input, subject);
-    case "session":
-      return planSession(input, subject);
-    case "description":
-      return planDescription(input, subject);
-  }
-}
-
-function planOptions(project: LiveProject, target: Target): OptionsPlan {
-  return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) };
-}
-
-/** Charges the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */
-function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<void> | undefined {
+/** The buckets that the request takes from; undefined in a project without rates. */
+function ratesOf(
+  deps: PipelineDeps,
+  plan: Plan,
+  { request }: IncomingRequest,
+): { readonly project: ProjectRef; readonly buckets: readonly SharedBucket[] } | undefined {
   if (plan.kind === "options" || plan.kind === "server") return undefined;
   const { config } = plan.project;
-  if (config.limits.rate === undefined) return undefined;
-  const requester = { caller: plan.caller, address: () => exchange.request.ip };
-  exchange.rates = deps.rates.of(config, config.limits.rate, requester);
-  return deps.rates.take(config, exchange.rates);
+  const { rate } = config.limits;
+  if (rate === undefined) return undefined;
+  const requester = { caller: plan.caller, address: () => request.ip };
+  return { project: config, buckets: deps.rates.of(config, rate, requester) };
 }
 
 /** Throws why the request can't be carried out: the project takes no writes, its data are lost, or the caller may not do this. */
@@ -280,70 +333,60 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 }
 
 /**
- * The plan of a write whose body has arrived, for which it could take as long as its client liked: decided again if anything was reported
- * since, or if its credential proves nothing any more. Without this a revoked key could write for half a minute, and into what was made
- * anew under a name whose data were purged. The rates were charged before.
+ * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
+ * request is decided again if anything was reported since, or if its credential proves nothing any
+ * more. The rates were charged before.
  */
-function renewPlan(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
-  const { generation, proof } = exchange;
-  if (generation === deps.plans.generation() && (proof === undefined || deps.authentication.holds(proof))) return plan;
-  return decideAgain(deps, plan, exchange);
+function renewing<Kind extends StoredPlan>(
+  deps: PipelineDeps,
+  isSameKind: (plan: StoredPlan) => plan is Kind,
+): OperationDeps<Kind>["renew"] {
+  return (request) => {
+    const { generation, proof } = request;
+    const isProved = proof === undefined || deps.authentication.holds(proof);
+    return generation === deps.plans.generation() && isProved ? request : decideAgain(deps, request, isSameKind);
+  };
 }
 
 /** How often: something may change while it is decided, though seldom. */
 const maxDecisions = 3;
 
 /** Throws `project_busy` where something changes during each decision. */
-async function decideAgain(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): Promise<StoredPlan> {
+async function decideAgain<Kind extends StoredPlan>(
+  deps: PipelineDeps,
+  request: PlannedRequest<Kind>,
+  isSameKind: (plan: StoredPlan) => plan is Kind,
+): Promise<PlannedRequest<Kind>> {
   for (let count = 0; count < maxDecisions; count += 1) {
-    const before = deps.plans.generation();
-    const decision = await decide(deps, exchange);
-    exchange.generation = before;
-    const again = requireAllowed(deps, decision.plan);
-    if (again.kind !== plan.kind) throw new Error("A request was decided as one of another kind");
-    if (before === deps.plans.generation()) return again;
+    const generation = deps.plans.generation();
+    const decision = await decide(deps, request.incoming, request.admission.slot);
+    if (decision.outcome === "rejected") throw decision.error;
+    const plan = requireAllowed(deps, decision.plan);
+    const isStored = plan.kind === "objects" || plan.kind === "document";
+    if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
+    const { subPath, known } = decision;
+    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: known.proof, generation };
   }
   throw changedMeanwhile();
 }
 
 function carryOut(
-  deps: PipelineDeps,
+  { deps, objects, documents }: Pipeline,
   plan: AllowedPlan,
-  exchange: Exchange,
-  renewPlan: RenewPlan,
+  request: Omit<PlannedRequest<AllowedPlan>, "plan">,
 ): Promise<HttpResponse> | HttpResponse {
   switch (plan.kind) {
     case "objects":
-      return carryOutObjects(deps, plan, exchange, renewPlan);
+      return carryOutObjects(objects, { ...request, plan });
     case "document":
-      return carryOutDocument(deps, plan, exchange, renewPlan);
+      return carryOutDocument(documents, { ...request, plan });
     case "session":
-      return carryOutSession(deps, plan, exchange);
+      return carryOutSession(deps, { ...request, plan });
     case "description":
-      return carryOutDescription(deps, plan, exchange);
+      return carryOutDescription(deps, plan, request.incoming);
     case "options":
-      return options(plan, exchange.request.headers.origin);
+      return optionsResponse(plan.project.config.cors, request.incoming.request.headers.origin, plan.methods);
     case "server":
       return { status: 204, headers: { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } };
   }
-}
-
-function methodNotAllowed(method: string, target: Target): Problem {
-  const allowed = allowedMethods(target).join(", ");
-  const rootPost = target.kind === "document" && target.path.length === 0 && method === "POST";
-  const detail = rootPost
-    ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
-    : `${method} is not allowed at this path; allowed are ${allowed}`;
-  return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
-}
-
-function options({ project, methods }: OptionsPlan, origin: string | undefined): HttpResponse {
-  return {
-    status: 204,
-    headers: {
-      Allow: methods.join(", "),
-      ...(methods.includes("PATCH") && { "Accept-Patch": acceptPatch }),
-      ...preflightHeaders(project.config.cors, origin, methods),
-    },
-  };
 }

@@ -133,8 +133,10 @@ async function startPlane(
 
 /** An open overview asks for its state every two seconds, which would hide all other requests. */
 function shownBy(requestLines: RequestLines, overview: Overview): NonNullable<DataPlaneOptions["onRequestEnded"]> {
-  return (exchange, ending) => {
-    if (ending.status >= 400 || !overview.isForFile(exchange)) requestLines.show(exchange, ending);
+  return (incoming, ending) => {
+    if (ending.status < 400 && overview.isForFile(incoming)) return;
+    const { request, rawUrl } = incoming;
+    requestLines.show({ request, rawUrl, ...ending.known, problem: ending.problem }, ending);
   };
 }
 

@@ -1,40 +1,52 @@
-// Requests for the value of a root key, at any path: deciding what is to be done (authorize), then carrying it out: read and validate
-// what the request brings, acquire a slot of the fair share, ask the store.
+// Requests for the value of a root key, at any path: decides what is to be done (authorize), then reads
+// and writes. The store decides in one atomic step what a path means; this turns its refusals into
+// problems.
 
 import { isDeepStrictEqual } from "node:util";
 import type { RootKeyConfig } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { readAt } from "../../core/json/splice.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { HttpResponse } from "../http/response.ts";
+import {
+  currentResponse,
+  failedPrecondition,
+  type Preconditions,
+  writtenResponse,
+} from "../http/conditional-requests.ts";
+import { type HttpResponse, ok } from "../http/exchange.ts";
+import { type Patch, patched } from "../http/patch.ts";
+import { recordOf, replayed, requireSameBody } from "../operation/idempotency.ts";
 import {
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
   type PlanInput,
+  type PlannedRequest,
   planOperation,
-  type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
 import {
   acquireSlot,
   authorizedPreconditions,
-  type Recheck,
+  type ReceivedWrite,
   receiveWrite,
   recheckOf,
-  type SentBody,
 } from "../operation/steps.ts";
-import type { DocumentRef } from "../store/ports/refs.ts";
-import type { DocumentLock } from "./document-lock.ts";
+import { writeConflict } from "../operation/write-conflicts.ts";
+import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import {
-  type DocumentContext,
-  deleteDocument,
-  insertDocument,
-  patchDocument,
-  putDocument,
-  readDocument,
-} from "./reads-and-writes.ts";
+  type DocumentRefusal,
+  type DocumentWrite,
+  type Expected,
+  type Expecting,
+  maxDepth,
+} from "../store/ports/documents.ts";
+import type { DocumentRef, Path } from "../store/ports/refs.ts";
+import type { DocumentLock } from "./document-lock.ts";
+import { withInitialValue } from "./initial-value.ts";
 
-export interface DocumentsDeps extends OperationDeps {
+export interface DocumentsDeps extends OperationDeps<DocumentPlan> {
   readonly lock: DocumentLock;
 }
 
@@ -58,62 +70,224 @@ export function planDocument(
   return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
 }
 
-export function carryOutDocument(
-  deps: DocumentsDeps,
-  plan: DocumentPlan,
-  exchange: Exchange,
-  renewPlan: RenewPlan,
-): Promise<HttpResponse> {
-  if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
-  const acquired = acquireSlot(deps, plan, exchange, { renewPlan });
-  return acquired instanceof Promise
-    ? acquired.then((current) => readDocument(current.store, contextOf(current, exchange)))
-    : readDocument(acquired.store, contextOf(acquired, exchange));
+type DocumentRequest = PlannedRequest<DocumentPlan>;
+
+export function carryOutDocument(deps: DocumentsDeps, request: DocumentRequest): Promise<HttpResponse> {
+  if (request.plan.isWrite) return write(deps, request);
+  const acquired = acquireSlot(deps, request);
+  return acquired instanceof Promise ? acquired.then(readDocument) : readDocument(acquired);
 }
 
-function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
-  const { project, rootKey, document, caller, grant, limiter } = plan;
-  const preconditions = authorizedPreconditions(plan, exchange);
-  return { project: project.config, rootKey, document, path: pathOf(exchange), caller, grant, preconditions, limiter };
+async function readDocument(request: DocumentRequest): Promise<HttpResponse> {
+  const preconditions = authorizedPreconditions(request);
+  const text = await currentText(request.plan, request.subPath);
+  if (text === undefined) throw nothingThere();
+  return currentResponse(text, preconditions);
 }
 
-async function write(
-  deps: DocumentsDeps,
-  decided: DocumentPlan,
-  exchange: Exchange,
-  renewPlan: RenewPlan,
-): Promise<HttpResponse> {
-  const { plan, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const context = { ...contextOf(plan, exchange), recheck: recheckWith(plan, exchange, renewPlan) };
-  const comparesAndSets = sent.patch !== undefined || context.preconditions !== undefined;
-  if (!comparesAndSets) return await change(plan, context, sent);
-  const { project, rootKey, path } = context;
-  return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
+/** A write whose body has arrived, with what its operation needs. */
+interface ReadyWrite extends ReceivedWrite<DocumentPlan> {
+  readonly plan: DocumentPlan;
+  readonly path: Path;
+  readonly preconditions: Preconditions | undefined;
+  /** The store's writes, each rechecked. */
+  readonly writes: ReturnType<typeof withInitialValue>;
+}
+
+async function write(deps: DocumentsDeps, decided: DocumentRequest): Promise<HttpResponse> {
+  const received = await receiveWrite(deps, decided);
+  const ready = readyWrite(deps, received);
+  const comparesAndSets = received.patch !== undefined || ready.preconditions !== undefined;
+  if (!comparesAndSets) return await change(ready);
+  const { project, rootKey } = ready.plan;
+  const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...ready.path];
+  return await deps.lock.hold(lockPath, async () => {
     // Those before it may have taken seconds.
-    const current = await renewPlan(plan, exchange);
-    const recheck = recheckWith(current, exchange, renewPlan);
-    return change(current, { ...contextOf(current, exchange), slot: exchange.slot, recheck }, sent);
+    const request = await deps.renew(received.request);
+    return change(readyWrite(deps, { ...received, request }));
   });
 }
 
-function recheckWith(plan: DocumentPlan, exchange: Exchange, renewPlan: RenewPlan): Recheck {
-  const hasSameRules = ({ rootKey, grant }: DocumentPlan): boolean =>
-    isDeepStrictEqual([rootKey, grant], [plan.rootKey, plan.grant]);
-  return recheckOf(plan, exchange, renewPlan, hasSameRules);
+function readyWrite(deps: DocumentsDeps, received: ReceivedWrite<DocumentPlan>): ReadyWrite {
+  const { request } = received;
+  const { plan, subPath: path } = request;
+  const preconditions = authorizedPreconditions(request);
+  const rechecked = recheckOf(deps, request, (current) => hasSameRules(plan, current));
+  const writes = withInitialValue(plan.store, plan.rootKey.initialValue, rechecked);
+  return { ...received, plan, path, preconditions, writes };
 }
 
-function change(
-  { store, operation }: DocumentPlan,
-  context: DocumentContext,
-  { body, patch, idempotencyKey }: SentBody,
-): Promise<HttpResponse> {
-  if (body === undefined) return deleteDocument(store, context);
-  if (patch) return patchDocument(store, context, patch);
-  if (operation === "create") return insertDocument(store, context, body, idempotencyKey);
-  return putDocument(store, context, body);
+function hasSameRules(plan: DocumentPlan, { rootKey, grant }: DocumentPlan): boolean {
+  return isDeepStrictEqual([rootKey, grant], [plan.rootKey, plan.grant]);
 }
 
-function pathOf({ subPath }: Exchange): DocumentContext["path"] {
-  if (subPath === undefined) throw new Error("A request for a value names no root key");
-  return subPath;
+function change(ready: ReadyWrite): Promise<HttpResponse> {
+  const { body, patch } = ready;
+  if (body === undefined) return deleteDocument(ready);
+  if (patch) return patchDocument(ready, patch);
+  return ready.plan.operation === "create" ? insertDocument(ready, body) : putDocument(ready, body);
+}
+
+async function insertDocument(ready: ReadyWrite, body: CanonicalJson): Promise<HttpResponse> {
+  const { plan, path, writes, idempotencyKey: key } = ready;
+  const { project, rootKey, caller, document } = plan;
+  const post = key === undefined ? undefined : { project: project.config, uid: rootKey.uid, caller, path, key, body };
+  const record = post && recordOf(post, []);
+  if (record) {
+    const before = await plan.store.idempotencyRecord(document, record.key);
+    if (before !== undefined) return replayInsert(before, body);
+  }
+  const limits = { maxBytes: project.config.limits.maxDocumentBytes, ...(record && { record }) };
+  const result = await withPreconditions(ready, (expecting) =>
+    writes.insertAt(document, path, body.text, { ...limits, ...expecting }),
+  );
+  return result.outcome === "repeated" ? replayInsert(result.record, body) : responseOfWrite(result, plan);
+}
+
+/** The answer to the first of several equal requests: the value that it sent. */
+function replayInsert(record: string, body: CanonicalJson): HttpResponse {
+  requireSameBody(record, body);
+  return writtenResponse(201, body.text, replayed);
+}
+
+async function putDocument(ready: ReadyWrite, body: CanonicalJson): Promise<HttpResponse> {
+  const result = await withPreconditions(ready, (expecting) => put(ready, body.text, expecting));
+  return responseOfWrite(result, ready.plan);
+}
+
+function put({ plan, path, writes }: ReadyWrite, text: string, expecting: Expecting): Promise<DocumentWrite> {
+  const limits = { maxBytes: plan.project.config.limits.maxDocumentBytes, mayCreate: plan.grant.mayCreate };
+  return writes.putAt(plan.document, path, text, { ...limits, ...expecting });
+}
+
+async function patchDocument(ready: ReadyWrite, patch: Patch): Promise<HttpResponse> {
+  const { plan, request } = ready;
+  const result = await compareAndSet<DocumentWrite>(ready, async (expecting, text) => {
+    // Operations need a value; a merge patch makes one, as PUT adds a key.
+    if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
+    // A precondition failed: the store only says how it would refuse, so any value will do.
+    if (expecting.expected === "never") return put(ready, "null", expecting);
+    const value = await plan.limiter.inTurn(() => patched(patch, text ?? "null"), request.admission.slot);
+    return value === text ? { outcome: "replaced", text } : put(ready, value, expecting);
+  });
+  return responseOfWrite(result, plan);
+}
+
+async function deleteDocument(ready: ReadyWrite): Promise<HttpResponse> {
+  const { plan, path, writes } = ready;
+  if (leadsTooDeep(path)) throw nothingThere();
+  const result = await withPreconditions(ready, (expecting) => writes.removeAt(plan.document, path, expecting));
+  if (result.outcome !== "removed") throw problemOf(result, plan);
+  return ok("{}");
+}
+
+/** No stored value nests so deep, so the store, which follows a path step by step, need not be asked. */
+function leadsTooDeep(path: Path): boolean {
+  return path.length > maxDepth;
+}
+
+function nothingThere(): Problem {
+  return new Problem("not_found", "Nothing is stored at this path of the root key");
+}
+
+/** Writes under the request's preconditions, if it has any: they hold in the very step that writes. */
+function withPreconditions<T extends { readonly outcome: string }>(
+  ready: ReadyWrite,
+  write: (expecting: Expecting) => Promise<T>,
+): Promise<T> {
+  return ready.preconditions === undefined ? write({}) : compareAndSet(ready, write);
+}
+
+/**
+ * Reads the value, checks it against the preconditions, and writes if it is still there. Only for a
+ * request that holds the lock of the path (document-lock.ts).
+ */
+async function compareAndSet<T extends { readonly outcome: string }>(
+  { plan, path, preconditions }: ReadyWrite,
+  write: (expecting: Expecting, text: string | undefined) => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + conflictBudgetMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const text = await currentText(plan, path);
+    const failure = failedPrecondition(preconditions, text);
+    // RFC 9110 §13.2.1: another refusal comes before that of a precondition, and only the store knows it.
+    const expected = failure ? "never" : expectedOf(text);
+    const result = await write({ expected }, text);
+    if (result.outcome !== "changed") return result;
+    if (failure) throw failure;
+    if (performance.now() >= deadline) throw writeConflict("value");
+    await pauseAfterConflict(attempt);
+  }
+}
+
+function expectedOf(text: string | undefined): Expected {
+  return text === undefined ? "nothing" : { text };
+}
+
+/** What is at the path; undefined = nothing. */
+async function currentText({ store, document, rootKey }: DocumentPlan, path: Path): Promise<string | undefined> {
+  if (leadsTooDeep(path)) return undefined;
+  const result = await store.readAt(document, path);
+  // A read stores nothing: a full store or a read-only project still answers with the initial value.
+  const found = result.outcome === "missing_document" ? readAt(rootKey.initialValue, path) : result;
+  return found.outcome === "found" ? found.text : undefined;
+}
+
+function responseOfWrite(result: DocumentWrite, plan: DocumentPlan): HttpResponse {
+  if (!("text" in result)) throw problemOf(result, plan);
+  return writtenResponse(result.outcome === "created" ? 201 : 200, result.text);
+}
+
+function problemOf(refusal: DocumentRefusal, plan: DocumentPlan): Problem {
+  switch (refusal.outcome) {
+    case "parent_not_found":
+      return new Problem("parent_not_found", "The parent of the path does not exist; create it first");
+    case "not_a_container":
+      return new Problem(
+        "not_a_container",
+        "The parent of the path is neither an object nor an array; replace it with one first",
+      );
+    case "invalid_index":
+      return new Problem(
+        "invalid_index",
+        "The parent is an array; end the path with an index such as 0, or with - to append by POST",
+      );
+    case "index_out_of_range":
+      return new Problem(
+        "index_out_of_range",
+        plan.grant.mayRead
+          ? `The array's length is ${refusal.length}; insert at an index from 0 to ${refusal.length}, or at - to append`
+          : "The index is greater than the array's length; insert at - to append",
+      );
+    case "index_not_found":
+      return new Problem(
+        "index_not_found",
+        plan.grant.mayRead
+          ? `The array's length is ${refusal.length}; indices start at 0`
+          : "The array has no element at this index; indices start at 0",
+      );
+    case "key_exists":
+      return new Problem("key_exists", "The object already has this key; replace its value with PUT");
+    case "document_too_large":
+      return new Problem(
+        "document_too_large",
+        `The whole value of a root key may have at most ${plan.project.config.limits.maxDocumentBytes} bytes (spec.limits.maxDocumentBytes of the Project); divide it between several root keys`,
+      );
+    case "quota_exceeded":
+      return new Problem("quota_exceeded", "This would exceed the project's quota `bytes`; delete some first");
+    case "too_deep":
+      return new Problem("too_deep", `A root key's value may be nested at most ${maxDepth} levels deep`);
+    case "create_refused":
+      // Only the store could see that this PUT adds a key; refuse it as a plain create is refused.
+      requirePermission(plan.project.config, plan.rootKey.access.create, "create", plan.caller);
+      return new Problem("insufficient_access", "The caller may replace values here, but not add keys");
+    case "not_found":
+      return new Problem("not_found", "Nothing is stored at this path of the root key");
+    case "changed":
+    // It was removed again after it had been initialised.
+    case "missing_document":
+      return writeConflict("value");
+    case "repeated":
+      throw new Error("Only a POST with a key can be a repetition");
+  }
 }

@@ -1,5 +1,5 @@
-// Writes below a root key that nothing is stored under yet. They start from the initial value, which is stored only for a write that it
-// doesn't refuse: until then the manifest's next initialValue still counts.
+// Writes below a root key that stores nothing yet. They start from the initial value, which is stored
+// only for a write that succeeds on it: until then a new initialValue in the manifest still counts.
 
 import {
   type InsertOutcome,
@@ -9,18 +9,18 @@ import {
   type RemoveOutcome,
   removeAt,
 } from "../../core/json/splice.ts";
-import type { Recheck } from "../operation/steps.ts";
+import type { RecheckedWrite } from "../operation/steps.ts";
 import { unlessChanged } from "../store/expected.ts";
 import { type DocumentRefusal, type DocumentWrites, type Expecting, maxDepth } from "../store/ports/documents.ts";
 import type { DocumentRef, Path } from "../store/ports/refs.ts";
 
 type Write = "insertAt" | "putAt" | "removeAt";
 
-/** The store's own writes, for documents of a root key with this initial value, each after a recheck. */
+/** The store's writes, for the document of a root key with this initial value. */
 export function withInitialValue(
   store: DocumentWrites,
   initialValue: string,
-  recheck: Recheck | undefined,
+  rechecked: RecheckedWrite,
 ): Pick<DocumentWrites, Write> {
   return {
     insertAt: (document, path, text, limits) =>
@@ -49,15 +49,12 @@ export function withInitialValue(
     write: () => Promise<T>,
     refusal: () => DocumentRefusal | undefined,
   ): Promise<T | DocumentRefusal> {
-    await recheck?.();
-    const first = await write();
+    const first = await rechecked(write);
     if (first.outcome !== "missing_document") return first;
     const refused = refusal();
     if (refused !== undefined) return refused;
-    await recheck?.();
-    await store.initialise(document, initialValue);
-    await recheck?.();
-    return write();
+    await rechecked(() => store.initialise(document, initialValue));
+    return rechecked(write);
   }
 
   /** Why the initial value can't be changed so; undefined = it can, as far as that depends on the value. */

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
-import type { HttpResponse } from "./response.ts";
+import type { HttpResponse } from "./exchange.ts";
 
 interface SentTag {
   readonly isWeak: boolean;

@@ -2,6 +2,8 @@
 // send Authorization themselves, and there are no cookies.
 
 import type { CorsConfig } from "../../core/config/types.ts";
+import type { HttpResponse } from "./exchange.ts";
+import { acceptPatch } from "./patch.ts";
 
 const exposed =
   "Accept-Patch, ETag, Idempotent-Replayed, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
@@ -31,8 +33,23 @@ export function corsHeaders(cors: CorsConfig, origin: string | undefined): Heade
   return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed };
 }
 
-/** Further headers of the response to a preflight. */
-export function preflightHeaders(cors: CorsConfig, origin: string | undefined, methods: readonly string[]): Headers {
+/** The response to OPTIONS, a preflight or not. */
+export function optionsResponse(
+  cors: CorsConfig,
+  origin: string | undefined,
+  methods: readonly string[],
+): HttpResponse {
+  return {
+    status: 204,
+    headers: {
+      Allow: methods.join(", "),
+      ...(methods.includes("PATCH") && { "Accept-Patch": acceptPatch }),
+      ...preflightHeaders(cors, origin, methods),
+    },
+  };
+}
+
+function preflightHeaders(cors: CorsConfig, origin: string | undefined, methods: readonly string[]): Headers {
   const allowed = corsHeaders(cors, origin);
   if (allowed === none) return none;
   return {

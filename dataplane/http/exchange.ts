@@ -1,54 +1,68 @@
-// One request on its way: what came in, and what the stages found out so far. Observation reads it when the response is sent,
-// however far the request got. Types only.
+// A request as it arrived, what became known of it, its response, and how it ended.
 
 import type { FastifyRequest } from "fastify";
 import type { Problem } from "../../core/errors/problem.ts";
-import type { Slot } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
 import type { Proof } from "../authenticate/create-authentication.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Target } from "../route/route.ts";
 
-export interface Exchange {
+export interface IncomingRequest {
   readonly request: FastifyRequest;
   readonly requestId: string;
   /** The request target as sent. */
   readonly rawUrl: string;
-  /** Time of performance.now(). */
-  readonly startedAt: number;
-  /** Resolves when the connection refuses the rest of the body, with what the parser or the time limit says. */
-  bodyRefused?: Promise<Error> | undefined;
-  /** Sends 100 Continue, for which the client waits with its body (`Expect: 100-continue`); absent when it does not wait. */
-  sendContinue?: () => void;
-  /** Its slot of the project's fair share of the replica; absent before it is acquired and after its release. */
-  slot?: Slot | undefined;
-  /** Gives the bytes of the body back to their budget; absent before the body is there. */
-  releaseBody?: (() => void) | undefined;
-  /** The generation of kept plans (kept-plans.ts) in which its plan was found or decided; absent for reads by a kept plan. */
-  generation?: number;
-  project?: LiveProject;
-  /** What it is refused with. */
-  problem?: Problem;
-  target?: Target;
-  /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
-  subPath?: readonly string[];
-  /** Who sends it; absent until that is proved. */
-  proof?: Proof | undefined;
-  /** What the project's rates leave to this caller; absent in projects without any. */
-  rates?: readonly SharedBucket[] | undefined;
-  /** The metrics that it is counted in, where its plan names them. */
-  counters?: RequestCounters | undefined;
+  /** Resolves when the connection refuses the rest of the body. */
+  readonly bodyRefused?: Promise<Error> | undefined;
+  /** Sends 100 Continue; absent unless the client waits for it (`Expect: 100-continue`). */
+  readonly sendContinue?: (() => void) | undefined;
 }
+
+/** What was known of a request when it ended; of a refused one only what came before the refusal. */
+export interface Known {
+  readonly project?: LiveProject | undefined;
+  /** Absent where the plan was kept: then `counters` are there. */
+  readonly target?: Target | undefined;
+  readonly proof?: Proof | undefined;
+  readonly counters?: RequestCounters | undefined;
+  /** What the project's rates leave to this caller; absent in projects without any. */
+  readonly rates?: readonly SharedBucket[] | undefined;
+}
+
+export const nothingKnown: Known = Object.freeze({});
 
 /** What requests of one method for one resource or root key are counted in. */
 export interface RequestCounters {
-  count(ending: Ending): void;
+  count(ending: Pick<Ending, "status" | "seconds">): void;
 }
 
-/** How it ended. */
+export interface HttpResponse {
+  readonly status: number;
+  /** JSON text, sent as it is; absent = no body. */
+  readonly text?: string;
+  /** A body in place of `text`: a page or one of its files, shared by all responses. */
+  readonly file?: { readonly type: string; readonly bytes: Uint8Array };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** True when the body holds credentials and no cache may keep it. */
+  readonly secret?: boolean;
+}
+
+export function ok(text: string): HttpResponse {
+  return { status: 200, text };
+}
+
+export const noContent: HttpResponse = Object.freeze({ status: 204 });
+
+/** The end of a request for those who serve it: a response, or why there is none. */
+export type Answer = { readonly known: Known } & ({ readonly response: HttpResponse } | { readonly error: unknown });
+
+/** The end of a request for those who observe it. */
 export interface Ending {
   readonly status: number;
-  /** Code of the problem, when it was one. */
+  /** Code of the problem that was sent; absent after a success. */
   readonly code: string | undefined;
   readonly seconds: number;
+  readonly known: Known;
+  /** What it was refused with. */
+  readonly problem?: Problem | undefined;
 }

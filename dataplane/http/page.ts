@@ -10,7 +10,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { PageName } from "../../pages/bundle-page.ts";
 import { pageFiles } from "../../pages/page-files.ts";
 import { isNotModified, preconditionsOf } from "./conditional-requests.ts";
-import type { HttpResponse } from "./response.ts";
+import type { HttpResponse } from "./exchange.ts";
 
 export interface PageRequest {
   /** Absent for the page itself. */

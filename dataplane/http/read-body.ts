@@ -13,6 +13,7 @@ import {
 import type { ProjectLimiter, Slot } from "../admission/fair-share.ts";
 import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { maxDepth } from "../store/ports/documents.ts";
+import type { IncomingRequest } from "./exchange.ts";
 
 const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
 /** What curl sends by itself with -d, and what browsers send for a plain string. */
@@ -46,30 +47,23 @@ function requirePlainJson({
   throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
 }
 
-/** A body on its way. */
-export interface ArrivingBody {
-  /** What it is counted in. */
-  readonly memory: MemoryShare;
-  readonly message: IncomingMessage;
-  /** Resolves when the connection refuses the rest of it. */
-  readonly refused: Promise<Error> | undefined;
-  /** Sends 100 Continue, where the client waits for that. */
-  readonly sendContinue: (() => void) | undefined;
-}
-
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** Gives its bytes back to the budget; for when its write is done. */
+  /** Releases its bytes in the budget; called when its write is done. */
   readonly release: () => void;
 }
 
-/** The body, once all of it has arrived. */
-export async function receiveBody(maxBytes: number, body: ArrivingBody): Promise<ReceivedBody> {
-  const { headers } = body.message;
+type ArrivingBody = Pick<IncomingRequest, "bodyRefused" | "sendContinue"> & {
+  readonly request: { readonly raw: IncomingMessage };
+};
+
+/** The body, once all of it has arrived. It is counted in `memory`. */
+export async function receiveBody(maxBytes: number, memory: MemoryShare, body: ArrivingBody): Promise<ReceivedBody> {
+  const { headers } = body.request.raw;
   requirePlainJson(headers);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   body.sendContinue?.();
-  const received = await collect(body, maxBytes);
+  const received = await collect(memory, body, maxBytes);
   if (received.bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
   return received;
 }
@@ -100,7 +94,11 @@ export async function parseBody(
  * Puts a body together in one piece that grows and is counted whole. The chunks can't be kept: each is a view of all that was read with it, and
  * may have one byte.
  */
-function collect({ memory, message, refused }: ArrivingBody, maxBytes: number): Promise<ReceivedBody> {
+function collect(
+  memory: MemoryShare,
+  { request: { raw: message }, bodyRefused }: ArrivingBody,
+  maxBytes: number,
+): Promise<ReceivedBody> {
   return new Promise((resolve, reject) => {
     const expected = Number(message.headers["content-length"] ?? maxBytes);
     let piece: Buffer = nothing;
@@ -151,7 +149,7 @@ function collect({ memory, message, refused }: ArrivingBody, maxBytes: number): 
       return;
     }
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
-    void refused?.then((error) => refuse(error));
+    void bodyRefused?.then((error) => refuse(error));
   });
 }
 

@@ -18,15 +18,24 @@ import {
   requestIdOf,
 } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
-import type { Ending, Exchange } from "./exchange.ts";
-import type { HttpResponse } from "./response.ts";
+import {
+  type Answer,
+  type Ending,
+  type HttpResponse,
+  type IncomingRequest,
+  type Known,
+  nothingKnown,
+} from "./exchange.ts";
 import { createUnreadResponses, largeBytes, maxBytesPerCharacter, type UnreadResponses } from "./unread-responses.ts";
 
+export type Serve = (incoming: IncomingRequest) => Promise<Answer>;
+export type ObserveEnding = (incoming: IncomingRequest, ending: Ending) => void;
+
 export interface HttpServerOptions {
-  readonly serve: (exchange: Exchange) => Promise<HttpResponse>;
+  readonly serve: Serve;
   /** Takes the place of `serve` for these raw targets. */
-  readonly beside?: { readonly targets: RegExp; readonly serve: HttpServerOptions["serve"] };
-  readonly observe: (exchange: Exchange, ending: Ending) => void;
+  readonly ownPages?: { readonly targets: RegExp; readonly serve: Serve };
+  readonly observe: ObserveEnding;
   readonly observeRefusal: ObserveRefusal;
   /** A connection was closed without a response. */
   readonly observeClosed: (reason: ClosedFor) => void;
@@ -86,26 +95,31 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     frameworkErrors: (error, request, reply) => {
-      sendProblem(sender, exchangeOf(request), reply, error);
+      sendProblem(sender, arrivedOf(request, reply), nothingKnown, error);
     },
   });
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const exchange = exchangeOf(request);
+    const startedAt = performance.now();
     const turn = connections.turn(request.raw);
-    exchange.bodyRefused = connections.track(request.raw, reply.raw);
+    const bodyRefused = connections.track(request.raw, reply.raw);
     if (turn !== undefined && !(await turn)) return reply.hijack();
+    const arrived = arrivedOf(request, reply, startedAt, bodyRefused);
     if (request.headers.expect !== undefined && expectsContinue(request.raw)) {
-      exchange.sendContinue = () => {
-        delete exchange.sendContinue;
+      arrived.sendContinue = () => {
+        arrived.sendContinue = undefined;
         reply.raw.writeContinue();
       };
     }
+    let known = nothingKnown;
     try {
-      const { serve } = options.beside?.targets.test(exchange.rawUrl) === true ? options.beside : options;
-      return send(sender, exchange, reply, await serve(exchange));
+      const { serve } = options.ownPages?.targets.test(arrived.rawUrl) === true ? options.ownPages : options;
+      const answer = await serve(arrived);
+      known = answer.known;
+      if ("error" in answer) throw answer.error;
+      return send(sender, arrived, known, answer.response);
     } catch (error) {
-      return sendProblem(sender, exchange, reply, error);
+      return sendProblem(sender, arrived, known, error);
     }
   };
   // Before fastify looks at the body and its type: the pipeline reads both once the caller is known to be allowed.
@@ -113,7 +127,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   // Never reached, because the hook answers. With a route for its method a request is looked up once; without one, fastify looks
   // for a handler of unknown routes as well before it comes to the hook.
   app.route({ method: methods, url: "/", handler: handle });
-  app.setErrorHandler((error, request, reply) => sendProblem(sender, exchangeOf(request), reply, error));
+  app.setErrorHandler((error, request, reply) => sendProblem(sender, arrivedOf(request, reply), nothingKnown, error));
   handleServerEvents(app, connections);
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
   app.addHook("preClose", async () => connections.endSilent());
@@ -136,8 +150,22 @@ function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1" && headers.expect.toLowerCase() === "100-continue";
 }
 
-function exchangeOf(request: FastifyRequest): Exchange {
-  return { request, requestId: request.id, rawUrl: request.originalUrl, startedAt: performance.now() };
+/** A request with what its response needs. */
+interface ArrivedRequest extends IncomingRequest {
+  readonly reply: FastifyReply;
+  /** Time of performance.now(). */
+  readonly startedAt: number;
+  sendContinue: (() => void) | undefined;
+}
+
+function arrivedOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  startedAt = performance.now(),
+  bodyRefused?: Promise<Error>,
+): ArrivedRequest {
+  const { id: requestId, originalUrl: rawUrl } = request;
+  return { request, reply, requestId, rawUrl, startedAt, bodyRefused, sendContinue: undefined };
 }
 
 interface Sender {
@@ -150,60 +178,59 @@ const largeCharacters = largeBytes / maxBytesPerCharacter;
 /** Of what belongs to no project. */
 const connectionOwner = Object.freeze({});
 
-function send(sender: Sender, exchange: Exchange, reply: FastifyReply, response: HttpResponse): FastifyReply {
+function send(sender: Sender, arrived: ArrivedRequest, known: Known, response: HttpResponse): FastifyReply {
   const { text: json = "" } = response;
-  if (json.length >= largeCharacters && exchange.request.method === "GET") {
-    sender.unread.requireRoom(exchange.project ?? connectionOwner, json);
+  if (json.length >= largeCharacters && arrived.request.method === "GET") {
+    sender.unread.requireRoom(known.project ?? connectionOwner, json);
   }
-  const headers = commonHeaders(exchange);
+  const headers = commonHeaders(arrived, known);
   headers["Cache-Control"] = response.secret ? "no-store" : "private, no-cache";
   if (response.headers) Object.assign(headers, response.headers);
   if (response.text !== undefined) headers["Content-Type"] = "application/json";
   if (response.file !== undefined) headers["Content-Type"] = response.file.type;
   const text = response.text ?? response.file?.bytes;
-  return write(sender, exchange, reply, { status: response.status, code: undefined, headers, text });
+  return write(sender, arrived, { known, status: response.status, headers, text });
 }
 
-function sendProblem(sender: Sender, exchange: Exchange, reply: FastifyReply, error: unknown): FastifyReply {
-  const path = exchange.rawUrl.split("?", 1)[0] ?? "";
-  if (error instanceof Problem) exchange.problem = error;
-  const problem = problemResponse(error, { path, requestId: exchange.requestId });
-  if (problem.defect) logDefect(sender.options.logger, exchange, error);
-  const headers = Object.assign(commonHeaders(exchange), problem.headers);
+function sendProblem(sender: Sender, arrived: ArrivedRequest, known: Known, error: unknown): FastifyReply {
+  const path = arrived.rawUrl.split("?", 1)[0] ?? "";
+  const { status, code, text, defect, headers: own } = problemResponse(error, { path, requestId: arrived.requestId });
+  if (defect) logDefect(sender.options.logger, arrived, error);
+  const headers = Object.assign(commonHeaders(arrived, known), own);
   headers["Cache-Control"] = "no-store";
   headers["Content-Type"] = "application/problem+json";
-  return write(sender, exchange, reply, { status: problem.status, code: problem.code, headers, text: problem.text });
+  const problem = error instanceof Problem ? error : undefined;
+  return write(sender, arrived, { known, status, code, problem, headers, text });
 }
 
-function commonHeaders(exchange: Exchange): Record<string, string | number> {
-  const headers: Record<string, string | number> = {
-    "X-Request-Id": exchange.requestId,
+function commonHeaders({ requestId, request }: ArrivedRequest, { project, rates }: Known): Outgoing["headers"] {
+  const headers: Outgoing["headers"] = {
+    "X-Request-Id": requestId,
     Vary: "Authorization, Origin",
   };
-  const { origin } = exchange.request.headers;
-  if (exchange.project && origin !== undefined)
-    Object.assign(headers, corsHeaders(exchange.project.config.cors, origin));
-  if (exchange.rates) Object.assign(headers, rateHeaders(exchange.rates));
+  const { origin } = request.headers;
+  if (project && origin !== undefined) Object.assign(headers, corsHeaders(project.config.cors, origin));
+  if (rates) Object.assign(headers, rateHeaders(rates));
   return headers;
 }
 
-interface Outgoing {
-  readonly status: number;
-  readonly code: string | undefined;
+interface Outgoing extends Omit<Ending, "seconds" | "code"> {
+  readonly code?: string;
   readonly headers: Record<string, string | number>;
   readonly text: string | Uint8Array | undefined;
 }
 
-/** One writeHead with every header: fastify's own way, header by header, costs a tenth of a small response. */
-function write({ options, unread }: Sender, exchange: Exchange, reply: FastifyReply, outgoing: Outgoing): FastifyReply {
-  const { status, code, headers, text } = outgoing;
+/** Writes all headers at once: fastify's own way, header by header, costs a tenth of a small response. */
+function write({ options, unread }: Sender, arrived: ArrivedRequest, outgoing: Outgoing): FastifyReply {
+  const { reply } = arrived;
+  const { known, status, headers, text } = outgoing;
   reply.hijack();
   const response: ObservedResponse = reply.raw;
-  // Where the head of a response can't be written, the problem that says so is the second one: it ends the same request.
+  // Where the head of a response can't be written, a problem follows, which ends the same request.
   const isFirst = response[ending] === undefined;
-  response[ending] = { options, exchange, status, code };
+  response[ending] = { options, arrived, outgoing };
   if (response.destroyed) {
-    // The client left before its response was ready, and "close" has been already.
+    // The client left before its response was ready: the event "close" was emitted before.
     observeEnd.call(response);
     return reply;
   }
@@ -211,53 +238,58 @@ function write({ options, unread }: Sender, exchange: Exchange, reply: FastifyRe
   if (options.lifecycle.stopping) response.shouldKeepAlive = false;
   if (text !== undefined) {
     headers["Content-Length"] = Buffer.byteLength(text);
-    // Stored JSON is what its writer makes of it: no browser is to take it for a page or a script.
+    // No browser is to take stored JSON for a page or a script.
     headers["X-Content-Type-Options"] = "nosniff";
   }
   response.writeHead(status, headers);
   // Node leaves the body out of a response to HEAD by itself.
-  // A client that still waits to be asked sends no body.
-  const arrives = !exchange.request.raw.complete && exchange.sendContinue === undefined;
+  // A client that waits for 100 Continue sends no body.
+  const arrives = !arrived.request.raw.complete && arrived.sendContinue === undefined;
   if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
-  else endAfterBody(exchange, response, text);
+  else endAfterBody(arrived, response, text);
   const unreadBytes = response.socket?.writableLength ?? 0;
-  if (unreadBytes > 0) unread.wait(exchange.project ?? connectionOwner, response, unreadBytes);
+  if (unreadBytes > 0) unread.wait(known.project ?? connectionOwner, response, unreadBytes);
   return reply;
 }
 
 const ending = Symbol("ending");
 
-/** A response that carries what is to be observed at its end: one listener for all costs less than a closure for each. */
+/** Carries what is observed at its end: one listener for all costs less than a closure for each. */
 interface ObservedResponse extends ServerResponse {
   [ending]?: {
     readonly options: HttpServerOptions;
-    readonly exchange: Exchange;
-    readonly status: number;
-    readonly code: string | undefined;
+    readonly arrived: ArrivedRequest;
+    readonly outgoing: Outgoing;
   };
 }
 
 function observeEnd(this: ObservedResponse): void {
   const ended = this[ending];
   if (ended === undefined) return;
-  const { options, exchange, status, code } = ended;
-  options.observe(exchange, { status, code, seconds: (performance.now() - exchange.startedAt) / 1000 });
+  const { options, arrived, outgoing } = ended;
+  const { status, code, known, problem } = outgoing;
+  const seconds = (performance.now() - arrived.startedAt) / 1000;
+  options.observe(arrived, { status, code, seconds, known, problem });
 }
 
 /**
- * Ends a response that closes its connection while the request still arrives. Closed over unread bytes, the connection would be reset, and
- * the client would lose the response: so the rest of the request is read and thrown away, however long it takes to arrive.
+ * Ends a response that closes its connection while the request still arrives. A connection that is
+ * closed over unread bytes is reset, and the client loses the response: so the rest is read first.
  */
-function endAfterBody({ request, bodyRefused }: Exchange, response: ServerResponse, text: string | Uint8Array): void {
+function endAfterBody(
+  { request, bodyRefused }: ArrivedRequest,
+  response: ServerResponse,
+  text: string | Uint8Array,
+): void {
   response.write(text);
   const end = (): void => void response.end();
   request.raw.once("end", end).once("close", end).resume();
   void bodyRefused?.then(end);
 }
 
-function logDefect(logger: Logger, exchange: Exchange, error: unknown): void {
+function logDefect(logger: Logger, { requestId }: ArrivedRequest, error: unknown): void {
   const { name, stack } = error instanceof Error ? error : { name: typeof error, stack: undefined };
   // Frames only: a message could quote what a caller sent.
   const frames = stack?.slice(stack.indexOf("\n    at ") + 1);
-  logger.error("Request failed", { requestId: exchange.requestId, error: name, stack: frames });
+  logger.error("Request failed", { requestId, error: name, stack: frames });
 }

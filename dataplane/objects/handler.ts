@@ -1,39 +1,78 @@
-// Requests for the objects of a resource: deciding what is to be done (authorize, read the query), then carrying it out: read and validate
-// what the request brings, acquire a slot of the fair share, ask the store.
+// Requests for the objects of a resource: decides what is to be done (authorize, read the query), then
+// reads, creates, updates and deletes. Refuses with 404 what the caller can't see, with 403 what it
+// may not change, and with 503 a write that lost too many races.
 
 import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../core/clock.ts";
+import { Problem } from "../../core/errors/problem.ts";
 import { WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
-import type { Selection } from "../../core/json/selection.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { type Selection, selected } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
-import { authorizeObjects } from "../authorize/authorize.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { HttpResponse } from "../http/response.ts";
+import { creatorOf, ownerOf } from "../authenticate/caller.ts";
+import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
+import type { LiveResource } from "../config/directory.ts";
+import {
+  currentResponse,
+  type Preconditions,
+  requireCollectionPreconditions,
+  requirePreconditions,
+  writtenResponse,
+} from "../http/conditional-requests.ts";
+import { type HttpResponse, noContent } from "../http/exchange.ts";
+import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
 import {
   maxObjectBytes,
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
   type PlanInput,
+  type PlannedRequest,
   planOperation,
-  type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, recheckOf, releaseSlot } from "../operation/steps.ts";
-import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
+import {
+  acquireSlot,
+  authorizedPreconditions,
+  type ReceivedWrite,
+  type RecheckedWrite,
+  receiveWrite,
+  recheckOf,
+  releaseSlot,
+} from "../operation/steps.ts";
+import { writeConflict } from "../operation/write-conflicts.ts";
+import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
+import type { StoredObject } from "../store/ports/objects.ts";
+import type { CollectionRef, Owner } from "../store/ports/refs.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
 import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
+import { isObjectId, type ObjectIds } from "./object-ids.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
+import {
+  type Metadata,
+  metadataOf,
+  newObjectText,
+  type ObjectRules,
+  validateNew,
+  validatePatch,
+  validateUpdate,
+} from "./validate-object.ts";
 
-export interface ObjectsDeps extends OperationDeps, Omit<ObjectDeps, "store" | "slot" | "recheck"> {
+export interface ObjectsDeps extends OperationDeps<ObjectsPlan> {
+  readonly clock: Clock;
+  readonly newId: ObjectIds;
   readonly preparer: CollectionPreparer;
   readonly scanSemaphore: Semaphore;
 }
 
-export interface ObjectsPlan extends OperationPlan, ObjectContext {
+export interface ObjectsPlan extends OperationPlan {
   readonly kind: "objects";
-  readonly preconditions: undefined;
+  readonly collection: CollectionRef;
+  readonly resource: LiveResource;
+  readonly rules: ObjectRules;
+  readonly grant: ObjectGrant;
   /** The collection's absolute URL. */
   readonly url: string;
   /** How a list is answered; undefined for other requests. */
@@ -55,82 +94,31 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
     grant,
     collection: { project: config, resource: target.resource },
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
-    preconditions: undefined,
     url: `${input.base}/api/${target.resource}`,
     list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
     fields: isOne && input.query !== "" ? chosenFieldsOf(input.query, resource.schema) : undefined,
   };
 }
 
-export function carryOutObjects(
-  deps: ObjectsDeps,
-  plan: ObjectsPlan,
-  exchange: Exchange,
-  renewPlan: RenewPlan,
-): Promise<HttpResponse> {
-  if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
-  const acquired = acquireSlot(deps, plan, exchange, { renewPlan });
-  return acquired instanceof Promise
-    ? acquired.then((current) => readWithIndexes(deps, current, exchange))
-    : readWithIndexes(deps, acquired, exchange);
+type ObjectsRequest = PlannedRequest<ObjectsPlan>;
+
+export function carryOutObjects(deps: ObjectsDeps, request: ObjectsRequest): Promise<HttpResponse> {
+  if (request.plan.isWrite) return write(deps, request);
+  const acquired = acquireSlot(deps, request);
+  return acquired instanceof Promise ? acquired.then((current) => read(deps, current)) : read(deps, acquired);
 }
 
 /** Reads once the store knows the resource's indexes. */
-function readWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<HttpResponse> {
-  const preconditions = authorizedPreconditions(plan, exchange);
-  const context = preconditions === undefined ? plan : { ...plan, preconditions };
+function read(deps: ObjectsDeps, request: ObjectsRequest): Promise<HttpResponse> {
+  const { plan } = request;
+  const preconditions = authorizedPreconditions(request);
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
-  return preparing === undefined
-    ? read(deps, plan, context, exchange)
-    : awaitIndexes(preparing).then(() => read(deps, plan, context, exchange));
+  const respond = () =>
+    plan.list === undefined ? readObject(request, preconditions) : readList(deps, request, plan.list, preconditions);
+  return preparing === undefined ? respond() : awaitIndexes(preparing).then(respond);
 }
 
-function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<HttpResponse> {
-  const { store, list, url, resource, fields, collection, grant } = plan;
-  if (list === undefined) return readObject(store, context, idOf(exchange), fields);
-  return listObjects({
-    store,
-    collection,
-    indexes: resource.config.indexes,
-    visible: grant.visible,
-    plan: list,
-    preconditions: context.preconditions,
-    url,
-    scanSemaphore: deps.scanSemaphore,
-    onIndexMissing: () => deps.preparer.forget(resource),
-    // A scan waits for a semaphore of its own, and would hold its slot for long.
-    onScan: () => releaseSlot(exchange, undefined),
-  });
-}
-
-async function write(
-  deps: ObjectsDeps,
-  decided: ObjectsPlan,
-  exchange: Exchange,
-  renewPlan: RenewPlan,
-): Promise<HttpResponse> {
-  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const preconditions = authorizedPreconditions(plan, exchange);
-  const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const preparing = deps.preparer.prepare(plan.resource, plan.collection);
-  if (preparing !== undefined) await preparing;
-  const { slot } = exchange;
-  const recheck = recheckOf(plan, exchange, renewPlan, (current) => hasSameRules(plan, current));
-  const objects = { store: plan.store, clock: deps.clock, newId: deps.newId, slot, recheck };
-  if (body === undefined) return await deleteObject(objects, context, idOf(exchange));
-  if (plan.operation === "create") {
-    const { caller, url } = plan;
-    const creation = { project: plan.project.config, caller, body, url, idempotencyKey };
-    return await createObject(objects, context, creation);
-  }
-  return await updateObject(objects, context, idOf(exchange), patch ? { patch } : { fields: body });
-}
-
-function hasSameRules(plan: ObjectsPlan, { resource, grant }: ObjectsPlan): boolean {
-  return resource === plan.resource && isDeepStrictEqual(grant, plan.grant);
-}
-
-/** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */
+/** Reads go on with the indexes that the store has while no others can be declared. */
 async function awaitIndexes(preparing: Promise<void>): Promise<void> {
   try {
     await preparing;
@@ -139,8 +127,190 @@ async function awaitIndexes(preparing: Promise<void>): Promise<void> {
   }
 }
 
-function idOf({ subPath }: Exchange): string {
-  const id = subPath?.[0];
+function readList(
+  deps: ObjectsDeps,
+  { plan, admission }: ObjectsRequest,
+  list: QueryPlan,
+  preconditions: Preconditions | undefined,
+): Promise<HttpResponse> {
+  const { resource } = plan;
+  return listObjects({
+    store: plan.store,
+    collection: plan.collection,
+    indexes: resource.config.indexes,
+    visible: plan.grant.visible,
+    plan: list,
+    preconditions,
+    url: plan.url,
+    scanSemaphore: deps.scanSemaphore,
+    onIndexMissing: () => deps.preparer.forget(resource),
+    // A scan waits for a semaphore of its own, and would keep its slot for long.
+    onScan: () => releaseSlot(admission, undefined),
+  });
+}
+
+async function readObject(request: ObjectsRequest, preconditions: Preconditions | undefined): Promise<HttpResponse> {
+  const { text } = await requireVisible(request.plan, idOf(request));
+  const { fields } = request.plan;
+  // The tag is the one of the object, whatever is shown of it, so that a write may name it in If-Match.
+  const response = currentResponse(text, preconditions);
+  return fields === undefined || response.text === undefined
+    ? response
+    : { ...response, text: selected(response.text, fields) };
+}
+
+/** A write whose body has arrived, with what its operation needs. */
+interface ObjectWrite extends ReceivedWrite<ObjectsPlan> {
+  readonly plan: ObjectsPlan;
+  readonly preconditions: Preconditions | undefined;
+  readonly rechecked: RecheckedWrite;
+}
+
+async function write(deps: ObjectsDeps, decided: ObjectsRequest): Promise<HttpResponse> {
+  const received = await receiveWrite(deps, decided);
+  const { request, body, patch } = received;
+  const { plan } = request;
+  const preconditions = authorizedPreconditions(request);
+  const preparing = deps.preparer.prepare(plan.resource, plan.collection);
+  if (preparing !== undefined) await preparing;
+  const rechecked = recheckOf(deps, request, (current) => hasSameRules(plan, current));
+  const writing = { ...received, plan, preconditions, rechecked };
+  if (body === undefined) return await deleteObject(deps, writing);
+  if (plan.operation === "create") return await createObject(deps, writing, body);
+  const { rules } = plan;
+  return await updateObject(deps, writing, (stored) =>
+    patch === undefined ? validateUpdate(rules, body, stored) : validatePatch(rules, patch, stored),
+  );
+}
+
+function hasSameRules(plan: ObjectsPlan, { resource, grant }: ObjectsPlan): boolean {
+  return resource === plan.resource && isDeepStrictEqual(grant, plan.grant);
+}
+
+async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: CanonicalJson): Promise<HttpResponse> {
+  const { request, plan, idempotencyKey: key } = writing;
+  const { store, collection, resource, caller } = plan;
+  const { uid, maxObjects } = resource.config;
+  const post = key === undefined ? undefined : { project: plan.project.config, uid, caller, path: [], key, body };
+  if (post) {
+    // Before anything else: since the first request the schema may have changed, or the collection may be full.
+    const record = await store.idempotencyRecord(collection, recordKeyOf(post));
+    if (record !== undefined) return replayCreate(plan, body, record);
+  }
+  requireCollectionPreconditions(writing.preconditions);
+  const { id, createdMs } = deps.newId();
+  const created = Math.floor(createdMs / 1000);
+  const text = await plan.limiter.inTurn(
+    () => validateNew(plan.rules, body, id, metadataBy(plan, created)),
+    request.admission.slot,
+  );
+  const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
+  const result = await writing.rechecked(() => store.create(collection, object, maxObjects));
+  if (result.outcome === "repeated") return replayCreate(plan, body, result.record);
+  if (result.outcome === "quota_exceeded") {
+    throw new Problem("quota_exceeded", `The resource may hold at most ${maxObjects} objects; delete some first`);
+  }
+  return writtenResponse(201, result.text, { Location: `${plan.url}/${id}` });
+}
+
+/** The response to the first of several equal requests: the record has what the service added. */
+function replayCreate(plan: ObjectsPlan, body: CanonicalJson, record: string): HttpResponse {
+  const [id = "", created] = generatedOf(record, body);
+  const text = newObjectText(body, id, metadataBy(plan, Number(created)));
+  return writtenResponse(201, text, { Location: `${plan.url}/${id}`, ...replayed });
+}
+
+function metadataBy({ caller }: ObjectsPlan, created: number): Metadata {
+  return { created, creator: creatorOf(caller), creator_type: caller.kind };
+}
+
+/** `changed` returns the text to store in place of the stored one, or throws. */
+async function updateObject(
+  deps: ObjectsDeps,
+  writing: ObjectWrite,
+  changed: (stored: string) => string,
+): Promise<HttpResponse> {
+  const { request, plan, preconditions } = writing;
+  const id = idOf(request);
+  return repeatedly(deps, async () => {
+    const stored = await requireVisible(plan, id);
+    const owner = requireOwner(plan, stored);
+    requirePreconditions(preconditions, stored.text);
+    const text = await plan.limiter.inTurn(() => changed(stored.text), request.admission.slot);
+    if (text === stored.text) return writtenResponse(200, text);
+    const object = { id, owner, text };
+    const result = await writing.rechecked(() => plan.store.replace(plan.collection, object, stored));
+    if (result.outcome === "not_found") throw missing();
+    return result.outcome === "replaced" ? writtenResponse(200, result.text) : undefined;
+  });
+}
+
+async function deleteObject(deps: ObjectsDeps, writing: ObjectWrite): Promise<HttpResponse> {
+  const { plan, preconditions } = writing;
+  const { store, collection, grant } = plan;
+  const id = idOf(writing.request);
+  if (!isObjectId(id)) throw missing();
+  if (preconditions !== undefined) return deleteConditionally(deps, writing, id);
+  if (await writing.rechecked(() => store.remove(collection, id, grant.writable))) return noContent;
+  const mayBeAnothers = grant.writable.owner !== undefined;
+  const seen = mayBeAnothers ? await store.read(collection, id, grant.visible) : undefined;
+  throw seen ? notWritable() : missing();
+}
+
+function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string): Promise<HttpResponse> {
+  const { plan } = writing;
+  return repeatedly(deps, async () => {
+    const stored = await requireVisible(plan, id);
+    requireOwner(plan, stored);
+    requirePreconditions(writing.preconditions, stored.text);
+    const outcome = await writing.rechecked(() => plan.store.removeUnchanged(plan.collection, id, stored));
+    if (outcome === "not_found") throw missing();
+    return outcome === "removed" ? noContent : undefined;
+  });
+}
+
+/** Repeats a compare-and-set, which returns undefined where another write came first. Throws `write_conflict`. */
+async function repeatedly(
+  { clock }: ObjectsDeps,
+  attempt: () => Promise<HttpResponse | undefined>,
+): Promise<HttpResponse> {
+  const deadline = clock.monotonic() + conflictBudgetMs;
+  for (let count = 0; ; count += 1) {
+    const response = await attempt();
+    if (response !== undefined) return response;
+    if (clock.monotonic() >= deadline) throw writeConflict("object");
+    await pauseAfterConflict(count);
+  }
+}
+
+function idOf({ subPath }: ObjectsRequest): string {
+  const [id] = subPath;
   if (id === undefined) throw new Error("A request for one object names none");
   return id;
+}
+
+/** The object, which the caller can see. Throws `not_found`. */
+async function requireVisible({ store, collection, grant }: ObjectsPlan, id: string): Promise<StoredObject> {
+  const stored = isObjectId(id) ? await store.read(collection, id, grant.visible) : undefined;
+  if (!stored) throw missing();
+  return stored;
+}
+
+/** The owner of an object that the caller may change. */
+function requireOwner({ grant }: ObjectsPlan, stored: StoredObject): Owner {
+  const { creator, creator_type } = metadataOf(stored.text);
+  const owner = `${creator_type}:${creator}`;
+  if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notWritable();
+  return owner;
+}
+
+function missing(): Problem {
+  return new Problem("not_found", "No object with this id exists, or the caller may not see it");
+}
+
+function notWritable(): Problem {
+  return new Problem(
+    "insufficient_access",
+    "The caller may read this object but not change it, because another caller created it",
+  );
 }

@@ -5,7 +5,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { Ending, Exchange, RequestCounters } from "../http/exchange.ts";
+import type { Ending, IncomingRequest, Known, RequestCounters } from "../http/exchange.ts";
 import type { Target } from "../route/route.ts";
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./tallies.ts";
@@ -22,7 +22,7 @@ interface Family {
   requests(counted: Counted, method: string, status: number): CounterSeries;
   seconds(counted: Counted): HistogramSeries;
   /** What else is kept of each request. */
-  record?(counted: Counted, ending: Ending): void;
+  record?(counted: Counted, ending: Pick<Ending, "status" | "seconds">): void;
 }
 
 interface Counted {
@@ -39,9 +39,9 @@ const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 export interface RequestObserver {
   /** What requests of this method for a resource or a root key are counted in; undefined for all others. */
   countersOf(project: LiveProject, target: Target, method: string): RequestCounters | undefined;
-  ended(exchange: Exchange, ending: Ending): void;
+  ended(incoming: IncomingRequest, ending: Ending): void;
   /** What was refused before it was a request. */
-  refused(requestId: string, ending: Omit<Ending, "seconds">): void;
+  refused(requestId: string, ending: Pick<Ending, "status" | "code">): void;
 }
 
 export function createRequestObserver(observers: RequestObservers): RequestObserver {
@@ -74,22 +74,22 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
     }
   };
 
-  const countOther = (exchange: Exchange, method: string, ending: Ending): void => {
-    const target = otherTarget(exchange);
+  const countOther = (method: string, ending: Ending): void => {
+    const target = otherTarget(ending.known);
     metrics.otherRequests.series({ target, method, status: ending.status }).increment();
     metrics.otherSeconds.series({ target }).observe(ending.seconds);
   };
 
   return {
     countersOf,
-    ended(exchange, ending) {
-      const { method: asked } = exchange.request;
+    ended(incoming, ending) {
+      const { method: asked } = incoming.request;
       const method = methods.has(asked) ? asked : otherMethod;
-      const { project, target } = exchange;
-      const counters = exchange.counters ?? (project && target && countersOf(project, target, method));
-      if (counters === undefined) countOther(exchange, method, ending);
+      const { project, target, counters: known } = ending.known;
+      const counters = known ?? (project && target && countersOf(project, target, method));
+      if (counters === undefined) countOther(method, ending);
       else counters.count(ending);
-      accessLog.request(exchange, ending);
+      accessLog.request(incoming, ending);
     },
     refused(requestId, { status, code }) {
       metrics.otherRequests.series({ target: "(no request)", method: otherMethod, status }).increment();
@@ -112,7 +112,7 @@ class SeriesCounters implements RequestCounters {
     this.#seconds = family.seconds(counted);
   }
 
-  count(ending: Ending): void {
+  count(ending: Pick<Ending, "status" | "seconds">): void {
     let requests = this.#byStatus.get(ending.status);
     if (requests === undefined) {
       requests = this.#family.requests(this.#counted, this.#method, ending.status);
@@ -132,7 +132,7 @@ function countedOf({ config }: LiveProject, name: string): Counted {
   return { project: config, projectName: keyOfProject(config), name };
 }
 
-function otherTarget({ project, target }: Exchange): string {
+function otherTarget({ project, target }: Known): string {
   if (!project) return "(no project)";
   return target?.kind ?? "(no target)";
 }
@@ -142,8 +142,8 @@ function otherTarget({ project, target }: Exchange): string {
  * costs a fifth of a request. Credentials and bodies are never in it; queries are left out.
  */
 export interface AccessLog {
-  request(exchange: Exchange, ending: Ending): void;
-  refusal(requestId: string, ending: Omit<Ending, "seconds">): void;
+  request(incoming: IncomingRequest, ending: Ending): void;
+  refusal(requestId: string, ending: Pick<Ending, "status" | "code">): void;
 }
 
 const pathLimit = 1024;
@@ -162,8 +162,8 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   if (!logger.writes("info")) return silent;
   const lineStart = createLineStart(clock);
   // Few pieces, because each one is an object of its own until the line is written; and next to no calls, because this runs with every request.
-  const writeRequest = (exchange: Exchange, ending: Ending): void => {
-    const { request, requestId, project, proof, rawUrl } = exchange;
+  const writeRequest = ({ request, requestId, rawUrl }: IncomingRequest, ending: Ending): void => {
+    const { project, proof } = ending.known;
     const projectMembers =
       project === undefined ? "" : `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
     const queryStart = rawUrl.indexOf("?");

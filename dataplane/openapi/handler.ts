@@ -5,9 +5,8 @@ import type { FairShareLimiter } from "../admission/fair-share.ts";
 import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { isNotModified, preconditionsOf } from "../http/conditional-requests.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { HttpResponse, IncomingRequest } from "../http/exchange.ts";
 import { isPageWanted, type Page } from "../http/page.ts";
-import type { HttpResponse } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import { unknownPath } from "../route/route.ts";
 import type { Descriptions } from "./descriptions.ts";
@@ -54,7 +53,7 @@ export function planDescription(
 export async function carryOutDescription(
   { descriptions, fairShare, referencePage, consolePage, signInOffers }: OpenapiDeps,
   { project, base, target }: DescriptionPlan,
-  { request: { headers }, rawUrl }: Exchange,
+  { request: { headers }, rawUrl }: IncomingRequest,
 ): Promise<HttpResponse> {
   switch (target.kind) {
     case "base":

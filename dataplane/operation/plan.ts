@@ -1,17 +1,19 @@
-// What a request for stored data asks for, as far as configuration, credential, host, method and path say, and not its id, body or other
-// headers: decided before it is carried out, and kept (kept-plans.ts). Each feature adds what its own operations go by.
+// What a request for stored data asks for, as far as configuration, credential, host, method and
+// path say: decided before it is carried out, and kept (kept-plans.ts). It says nothing of an id, a
+// body or other headers. Each feature adds what its own operations depend on.
 
 import type { Operation, Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
-import type { FairShareLimiter, ProjectLimiter } from "../admission/fair-share.ts";
+import type { FairShareLimiter, ProjectLimiter, Slot } from "../admission/fair-share.ts";
 import type { MemoryBudget } from "../admission/memory-budgets.ts";
 import type { Caller } from "../authenticate/caller.ts";
+import type { Proof } from "../authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { Exchange, RequestCounters } from "../http/exchange.ts";
+import type { IncomingRequest, RequestCounters } from "../http/exchange.ts";
 import type { RouteOperation, Subject, Target } from "../route/route.ts";
 import type { DataStore } from "../store/port.ts";
 
-/** What a feature plans by, beside the subject: a request whose caller is authenticated and whose method the target offers. */
+/** A request whose caller is authenticated and whose method the target offers. */
 export interface PlanInput {
   readonly project: LiveProject;
   readonly method: string;
@@ -35,10 +37,10 @@ export interface PlanBase {
   readonly usesStoredData: boolean;
 }
 
-/** What every operation on stored data goes by. */
+/** What the plan of every operation on stored data says. */
 export interface OperationPlan extends PlanBase {
   readonly operation: Operation;
-  /** Whether it is a write whose response has what its body has, and so says nothing of what other responses weigh. */
+  /** Whether the response to a write repeats its body: its length says nothing of other responses. */
   readonly returnsBody: boolean;
   /** Who may read what the operation is about. */
   readonly readPermission: Permission;
@@ -51,8 +53,25 @@ export interface OperationPlan extends PlanBase {
   readonly counters: RequestCounters | undefined;
 }
 
-/** The plan that a request goes by after it has waited. Throws Problem where it is refused by now. */
-export type RenewPlan = <Plan extends OperationPlan>(plan: Plan, exchange: Exchange) => Plan | Promise<Plan>;
+/** A request that is being carried out, with its plan and what the plan was decided from. */
+export interface PlannedRequest<Plan> {
+  readonly incoming: IncomingRequest;
+  readonly plan: Plan;
+  /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
+  readonly subPath: readonly string[];
+  readonly proof: Proof | undefined;
+  /** The generation of kept plans (kept-plans.ts) in which the plan was found or decided. */
+  readonly generation: number;
+  readonly admission: Admission;
+}
+
+/** What a request occupies of the replica. The pipeline releases it when the request ends. */
+export interface Admission {
+  /** In its project's fair share. */
+  slot: Slot | undefined;
+  /** Releases the memory that its body is counted in. */
+  releaseBody: (() => void) | undefined;
+}
 
 /** What deciding asks of the program. */
 export interface PlanDeps {
@@ -63,10 +82,15 @@ export interface PlanDeps {
 }
 
 /** What every operation on stored data asks of the program while it is carried out. */
-export interface OperationDeps {
+export interface OperationDeps<Plan> {
   readonly directory: Pick<Directory, "dataLost">;
   readonly anonymousWrites: AnonymousWrites;
   readonly bodyBudget: MemoryBudget;
+  /**
+   * The request with the plan that counts now: the same one unless something changed since it was
+   * decided. Throws Problem where the request is refused by now.
+   */
+  readonly renew: (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
 }
 
 const readWeight = 1;
@@ -100,7 +124,7 @@ export function planOperation(
   };
 }
 
-/** How many bytes an object may have. Without a limit of its own, one body at least fits into an object. */
+/** How many bytes an object may have. Without a limit of its own, a body always fits. */
 export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
   return own ?? Math.max(usualBytes, maxBodyBytes);
 }

@@ -1,6 +1,6 @@
-// From the segments below a project's base to what they name: the route table, of what a path can name, which methods that offers and which
-// operation each method is; and what a target names in the project's configuration. Refuses paths that name nothing with 404, before
-// anyone is asked who they are. A method without an entry here is not offered, and the compiler refuses a target without methods.
+// The route table: what the segments below a project's base name, which methods that offers, and which
+// operation each method is; and what a target names in the project's configuration. Refuses paths that
+// name nothing with 404, before authentication. The compiler refuses a target without methods.
 
 import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -56,11 +56,22 @@ function methodsOf(target: Target): Methods {
   return methodTable[target.kind];
 }
 
-/** What a method does to the target, HEAD being GET; undefined when the target does not offer it. */
-export function routeOperation(target: Target, method: string): RouteOperation | undefined {
+/** What a method does to the target, HEAD being GET. Throws `method_not_allowed`. */
+export function requireOperation(target: Target, method: string): RouteOperation {
   const name = method === "HEAD" ? "GET" : method;
   const methods = methodsOf(target);
-  return Object.hasOwn(methods, name) ? methods[name] : undefined;
+  const operation = Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (operation === undefined) throw methodNotAllowed(target, method);
+  return operation;
+}
+
+function methodNotAllowed(target: Target, method: string): Problem {
+  const allowed = allowedMethods(target).join(", ");
+  const rootPost = target.kind === "document" && target.path.length === 0 && method === "POST";
+  const detail = rootPost
+    ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
+    : `${method} is not allowed at this path; allowed are ${allowed}`;
+  return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
 }
 
 /** Value of an Allow header. */

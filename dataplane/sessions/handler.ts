@@ -4,9 +4,8 @@ import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
 import { noCredential } from "../authenticate/create-authentication.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { created, type HttpResponse, noContent, ok } from "../http/response.ts";
-import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
+import { type HttpResponse, noContent, ok } from "../http/exchange.ts";
+import type { PlanBase, PlanInput, PlannedRequest, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
 import { describeCaller } from "./describe-caller.ts";
 import { noCurrentSession } from "./refusals.ts";
@@ -28,7 +27,7 @@ const currentSession = "current";
 export interface SessionPlan extends PlanBase {
   readonly kind: "session";
   readonly operation: PlanInput["operation"];
-  readonly target: SubjectOf<"session">["target"]["kind"];
+  readonly target: SubjectOf<"session">["target"];
   /** Absolute URL of `/sessions`. */
   readonly url: string;
 }
@@ -36,27 +35,17 @@ export interface SessionPlan extends PlanBase {
 export function planSession(input: PlanInput, { target }: SubjectOf<"session">): SessionPlan {
   const { project, operation, caller, base } = input;
   const url = `${base}/sessions`;
-  return {
-    kind: "session",
-    project,
-    caller,
-    isWrite: false,
-    usesStoredData: false,
-    operation,
-    target: target.kind,
-    url,
-  };
+  return { kind: "session", project, caller, isWrite: false, usesStoredData: false, operation, target, url };
 }
 
 export async function carryOutSession(
   deps: SessionRouteDeps,
-  plan: SessionPlan,
-  exchange: Exchange,
+  { plan, incoming, proof, admission }: PlannedRequest<SessionPlan>,
 ): Promise<HttpResponse> {
   const { authentication, sessions, fairShare } = deps;
-  const { project, caller, url } = plan;
-  const { headers, ip, method } = exchange.request;
-  switch (plan.target) {
+  const { project, caller, url, target } = plan;
+  const { headers, ip, method } = incoming.request;
+  switch (target.kind) {
     case "keys":
       return ok(JSON.stringify(authentication.jwks(project)));
     case "refresh":
@@ -64,21 +53,22 @@ export async function carryOutSession(
     case "sessions": {
       if (plan.operation === "public") {
         const session = await sessions.login(project, headers.authorization, ip);
-        return { ...created(JSON.stringify(session), { Location: `${url}/${session.session_id}` }), secret: true };
+        const location = { Location: `${url}/${session.session_id}` };
+        return { status: 201, text: JSON.stringify(session), headers: location, secret: true };
       }
       // An anonymous caller is refused immediately, and need not wait for that.
       if (caller.kind !== "anonymous") {
         const weight = caller.role === "Administrators" ? listWeight : ownListWeight;
         // The length counts as known: responses with sessions say nothing of what reads of stored data weigh.
-        exchange.slot = await fairShare.of(project).acquire(weight, 0);
+        admission.slot = await fairShare.of(project).acquire(weight, 0);
       }
       const items = await sessions.sessions(project, caller);
       return ok(JSON.stringify({ count: items.length, items }));
     }
     case "whoami":
-      return ok(JSON.stringify(describeCaller(exchange.proof ?? noCredential)));
+      return ok(JSON.stringify(describeCaller(proof ?? noCredential)));
     case "session": {
-      const id = idOf(exchange, caller);
+      const id = idOf(target.id, caller);
       if (method !== "DELETE") return ok(JSON.stringify(await sessions.session(project, caller, id)));
       await sessions.endSession(project, caller, id);
       return noContent;
@@ -86,9 +76,8 @@ export async function carryOutSession(
   }
 }
 
-function idOf({ target }: Exchange, caller: Caller): string {
-  if (target?.kind !== "session") throw new Error("A request for one session names none");
-  if (target.id !== currentSession || caller.kind === "anonymous") return target.id;
+function idOf(named: string, caller: Caller): string {
+  if (named !== currentSession || caller.kind === "anonymous") return named;
   if (caller.kind === "user") return caller.sessionId;
   throw noCurrentSession(caller.kind);
 }

@@ -5,8 +5,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../../core/errors/problem.ts";
 import { currentResponse, preconditionsOf } from "../../../dataplane/http/conditional-requests.ts";
+import type { HttpResponse } from "../../../dataplane/http/exchange.ts";
 import { createPage, isPageWanted, pageSafety } from "../../../dataplane/http/page.ts";
-import type { HttpResponse } from "../../../dataplane/http/response.ts";
 import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
 import { splitTarget } from "../../../dataplane/route/request-target.ts";
 import { isEmptyFolder } from "../../init/run-init.ts";

@@ -7,7 +7,7 @@ import { styleText } from "node:util";
 import type { LogLevel } from "../../../core/log/logger.ts";
 import type { Timers } from "../../../core/timers.ts";
 import { type Caller, creatorOf } from "../../../dataplane/authenticate/caller.ts";
-import type { Ending, Exchange } from "../../../dataplane/http/exchange.ts";
+import type { Ending, IncomingRequest, Known } from "../../../dataplane/http/exchange.ts";
 import { printable } from "../../../operator/status/messages.ts";
 
 export interface RequestLinesOptions {
@@ -17,20 +17,25 @@ export interface RequestLinesOptions {
 }
 
 export interface RequestLines {
-  show(exchange: ShownRequest, ending: Ending): void;
+  show(shown: ShownRequest, ending: ShownEnding): void;
   /** Writes what is gathered. */
   flush(): void;
 }
 
 /** What of a request is shown. */
-export type ShownRequest = Pick<Exchange, "rawUrl" | "proof"> & {
-  readonly request: {
-    readonly method: string;
-    readonly headers: Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
+export type ShownRequest = Pick<IncomingRequest, "rawUrl"> &
+  Pick<Known, "proof"> & {
+    readonly request: {
+      readonly method: string;
+      readonly headers: Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
+    };
+    readonly problem?: { readonly message: string } | undefined;
+    readonly project?:
+      | { readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } } }
+      | undefined;
   };
-  readonly problem?: { readonly message: string };
-  readonly project?: { readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } } } | undefined;
-};
+
+type ShownEnding = Pick<Ending, "status" | "code" | "seconds">;
 
 const flushAfterMs = 100;
 const maxLinesPerFlush = 40;
@@ -62,9 +67,9 @@ export function createRequestLines({ write, hasColors, timers }: RequestLinesOpt
     left = 0;
   };
   return {
-    show(exchange, ending) {
+    show(shown, ending) {
       stopTimer ??= timers.after(flushAfterMs, flush);
-      if (lines.length < maxLinesPerFlush) lines.push(requestLine(exchange, ending, hasColors));
+      if (lines.length < maxLinesPerFlush) lines.push(requestLine(shown, ending, hasColors));
       else left += 1;
     },
     flush,
@@ -73,11 +78,11 @@ export function createRequestLines({ write, hasColors, timers }: RequestLinesOpt
 
 type Style = Parameters<typeof styleText>[0];
 
-function requestLine(exchange: ShownRequest, ending: Ending, hasColors: boolean): string {
-  const { request, rawUrl, proof } = exchange;
-  const refused = refusedOrigin(exchange);
+function requestLine(shown: ShownRequest, ending: ShownEnding, hasColors: boolean): string {
+  const { request, rawUrl, proof } = shown;
+  const refused = refusedOrigin(shown);
   const { status, code, seconds } = ending;
-  const fault = status === 401 ? faultOfToken(exchange) : undefined;
+  const fault = status === 401 ? faultOfToken(shown) : undefined;
   const styled = (style: Style, text: string): string =>
     hasColors ? styleText(style, text, { validateStream: false }) : text;
   const outcome = code === undefined ? `${status}` : `${status} ${code}`;

@@ -5,7 +5,7 @@ import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
 import { currentResponse, entityTag } from "../../http/conditional-requests.ts";
-import type { HttpResponse } from "../../http/response.ts";
+import type { HttpResponse } from "../../http/exchange.ts";
 import type { PageRange } from "../../store/ports/lists.ts";
 import { cursorText } from "./cursor.ts";
 import { cursorOf, positionOf } from "./cursor-position.ts";

@@ -48,12 +48,7 @@ function arriving(memory: MemoryShare) {
   const stream = new PassThrough();
   const message = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
   let release: (() => void) | undefined;
-  const received = receiveBody(1024 * kibibyte, {
-    message,
-    memory,
-    refused: undefined,
-    sendContinue: undefined,
-  });
+  const received = receiveBody(1024 * kibibyte, memory, { request: { raw: message } });
   const settled = received
     .then((body) => {
       release = body.release;

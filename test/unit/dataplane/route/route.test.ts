@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allowedMethods, route, routeOperation } from "../../../../dataplane/route/route.ts";
+import { allowedMethods, requireOperation, route } from "../../../../dataplane/route/route.ts";
 
 describe("routing below a project's base", () => {
   it.each([
@@ -58,8 +58,8 @@ describe("routing below a project's base", () => {
   });
 
   it("takes HEAD for GET and knows no method by way of an inherited member", () => {
-    expect(routeOperation({ kind: "collection", resource: "a" }, "HEAD")).toBe("read");
-    expect(routeOperation({ kind: "collection", resource: "a" }, "constructor")).toBeUndefined();
-    expect(routeOperation({ kind: "collection", resource: "a" }, "DELETE")).toBeUndefined();
+    expect(requireOperation({ kind: "collection", resource: "a" }, "HEAD")).toBe("read");
+    expect(() => requireOperation({ kind: "collection", resource: "a" }, "constructor")).toThrow(/not allowed/);
+    expect(() => requireOperation({ kind: "collection", resource: "a" }, "DELETE")).toThrow(/not allowed/);
   });
 });
