@@ -2,8 +2,9 @@
 // and the fields of objects. What the document does not have is not offered.
 
 import type { Json, JsonObject as SchemaObject } from "../../core/config/types.ts";
+import { operatorsFor } from "../../core/filter-operators.ts";
 import { sampleValue } from "../../core/schema/sample-value.ts";
-import { namedBy, operatorWords } from "./objects/list-query.ts";
+import { namedBy, writtenOperator } from "./objects/list-query.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -101,12 +102,13 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
   const parameters = listIn(asObject(get), "parameters").map((each) => whole.resolve(each));
   const named = (wanted: string): JsonObject => parameters.find((each) => each["name"] === wanted) ?? {};
   const body = objectAt(objectAt(objectAt(asObject(post), "requestBody"), "content"), "application/json");
+  const fields = fieldsOf(whole, collection, single);
   const description = listIn(whole.root, "tags").find((tag) => asObject(tag)["name"] === `api/${name}`);
   return {
     name,
     ...textMember(asObject(description)),
-    fields: fieldsOf(whole, collection, single),
-    filters: withOperators(parameters.flatMap(filterOf)),
+    fields,
+    filters: withOperators(parameters.flatMap(filterOf), fields),
     sortable: new Set(sortableIn(listIn(named("_sort"), "x-jsonplane-indexes"))),
     maxPageSize: Number(objectAt(named("_limit"), "schema")["maximum"] ?? 100),
     may: {
@@ -183,11 +185,18 @@ function valuesMember(property: JsonObject): { readonly values?: readonly string
   return values.length === 0 ? {} : { values: values.map(String) };
 }
 
-function filterOf(parameter: JsonObject): readonly Filter[] {
+interface ParameterFilter extends Filter {
+  /** Of its value; empty = any. */
+  readonly types: readonly string[];
+}
+
+function filterOf(parameter: JsonObject): readonly ParameterFilter[] {
   const name = String(parameter["name"]);
   const isFilter = parameter["in"] === "query" && (!name.startsWith("_") || name.startsWith("_metadata."));
   if (!isFilter) return [];
-  return [{ ...namedBy(name), description: String(parameter["description"] ?? "") }];
+  const { type } = objectAt(parameter, "schema");
+  const types = typeof type === "string" ? [type] : [];
+  return [{ ...namedBy(name), description: String(parameter["description"] ?? ""), types }];
 }
 
 /** An index of two fields is no column's order. */
@@ -196,15 +205,16 @@ function sortableIn(indexes: readonly unknown[]): readonly string[] {
 }
 
 /**
- * Of an indexed field the document names each operator for its type. It lists one filter of a field
- * without an index, to keep it short; all others work too.
+ * The document names each operator of an indexed field. Of a field without an index it has one filter,
+ * to be short; all others that fit its types work too.
  */
-function withOperators(filters: readonly Filter[]): readonly Filter[] {
-  const fields = Map.groupBy(filters, ({ field }) => field);
-  return [...fields.values()].flatMap((own) => {
+function withOperators(filters: readonly ParameterFilter[], fields: readonly Field[]): readonly Filter[] {
+  const byField = Map.groupBy(filters, ({ field }) => field);
+  return [...byField.values()].flatMap((own) => {
     const [first, ...others] = own;
     if (first === undefined || others.length > 0 || first.operator !== "" || first.field.startsWith("_")) return own;
-    return [...operatorWords.keys()].map((operator) => ({ ...first, operator }));
+    const types = fields.find(({ name }) => name === first.field)?.types ?? first.types;
+    return operatorsFor(types).map((name) => ({ ...first, operator: writtenOperator(name) }));
   });
 }
 

@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
+import { filterOperators } from "../../core/filter-operators.ts";
 import { maxWaiting, maxWaitMs } from "../../dataplane/admission/fair-share.ts";
 import { maxPipelined } from "../../dataplane/http/connections.ts";
 import { maxHeaderBytes } from "../../dataplane/http/server.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/filter-and-sort.ts";
 import { maxFilters, maxListedValues } from "../../dataplane/objects/list/filters.ts";
-import { operators } from "../../dataplane/objects/list/operators.ts";
 import { maxFields, maxParameters } from "../../dataplane/objects/list/query-parameters.ts";
 import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
 import { maxPathBytes, maxSegmentBytes, maxSegments } from "../../dataplane/route/request-target.ts";
@@ -59,7 +59,8 @@ describe("docs/limits.md", () => {
 describe("docs/queries.md", () => {
   it("lists every operator, and the limits as they are", () => {
     const text = page("docs/queries.md");
-    for (const operator of operators) expect(text).toContain(`\`:${operator}`);
+    for (const operator of Object.keys(filterOperators).filter((name) => name !== "eq"))
+      expect(text).toContain(`\`:${operator}`);
     expect(text).toContain(`${maxListedValues} values at most`);
     expect(text).toContain(`A list takes ${maxFilters} filters`);
     expect(maxSortKeys).toBe(4);

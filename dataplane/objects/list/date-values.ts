@@ -2,19 +2,17 @@
 // texts, so that the beginning of one (`2026-01`) has a place among them, and `yesterday` or `31.1.2026` has none.
 
 import { Problem } from "../../../core/errors/problem.ts";
+import { type Operator, operandKind } from "../../../core/filter-operators.ts";
 import type { DateFormat, DeclaredProperty } from "../../../core/schema/declared-properties.ts";
 import { checkedFormat } from "../../../core/schema/formats.ts";
 import { Meter } from "../../../core/schema/meter.ts";
-import type { Operator } from "./operators.ts";
 import { nullHint } from "./parameter-hints.ts";
-
-const whole: ReadonlySet<Operator> = new Set(["eq", "ne"]);
-const ranges: ReadonlySet<Operator> = new Set(["gt", "ge", "lt", "le"]);
 
 export function requireDate({ name, types, format }: DeclaredProperty, operator: Operator, text: string): void {
   if (format === undefined || (text === "null" && types.includes("null"))) return;
-  if (whole.has(operator) && !isDate(text, format)) throw notADate(name, format, nullHint(name, text));
-  if (ranges.has(operator) && !isDate(completed(text, format), format)) {
+  const value = operandKind(operator);
+  if (value === "equal" && !isDate(text, format)) throw notADate(name, format, nullHint(name, text));
+  if (value === "range" && !isDate(completed(text, format), format)) {
     throw notADate(`${name}:${operator}`, format, ", or its beginning, as in `2026-01`");
   }
 }

@@ -2,11 +2,11 @@
 // Refuses with `invalid_parameter` what is undeclared or does not fit, saying what is allowed.
 
 import { Problem } from "../../../core/errors/problem.ts";
+import { type Operator, operandKind, operatorNamed, operatorsFor } from "../../../core/filter-operators.ts";
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
 import { requireDate } from "./date-values.ts";
-import { fits, foreignOperator, type Operator, operators } from "./operators.ts";
 import { nullHint, parameterHint } from "./parameter-hints.ts";
 import { fieldNames, type Parameters } from "./query-parameters.ts";
 import { serviceFields } from "./service-fields.ts";
@@ -81,10 +81,10 @@ function unknownParameter(name: string, { schema, reserved }: Allowed): Problem 
 }
 
 function operatorOf(property: DeclaredProperty, name: string): Operator {
-  const allowed = operators.filter((operator) => fits(operator, property.types));
+  const allowed = operatorsFor(property.types).filter((operator) => operator !== "eq");
   const found = allowed.find((operator) => operator === name);
   if (found !== undefined) return found;
-  const meant = foreignOperator(name);
+  const meant = operatorNamed(name);
   const hint = operatorHint(property, allowed, meant);
   const holds =
     property.types.length === 0 ? "" : `, which holds ${property.types.map((type) => kinds[type]).join(" or ")}`;
@@ -111,26 +111,23 @@ const kinds: Readonly<Record<JsonType, string>> = {
 
 function valuesOf(property: DeclaredProperty, operator: Operator, text: string): readonly string[] {
   requireDate(property, operator, text);
-  switch (operator) {
-    case "exists":
+  switch (operandKind(operator)) {
+    case "boolean":
       if (text === "true" || text === "false") return [text];
-      throw new Problem("invalid_parameter", `\`${property.name}:exists\` must be \`true\` or \`false\``);
-    case "starts":
+      throw new Problem("invalid_parameter", `\`${property.name}:${operator}\` must be \`true\` or \`false\``);
+    case "text":
       return [JSON.stringify(text)];
-    case "contains":
+    case "element":
       // What an array holds is not declared where the field is: a text and a literal may be meant.
       return literals({ ...property, types: [] }, text);
-    case "in":
+    case "list":
       return listed(property, text).flatMap((item) => valuesOf(property, "eq", item));
-    case "gt":
-    case "ge":
-    case "lt":
-    case "le":
+    case "range":
       return literals(
         { ...property, types: property.types.map((type) => (type === "integer" ? "number" : type)) },
         text,
       );
-    default:
+    case "equal":
       return literals(property, text);
   }
 }

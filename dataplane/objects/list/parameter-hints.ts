@@ -2,9 +2,9 @@
 // `qty_gte`, or a name with a typing error; and what a value of `null` was meant to find. Pure; the work
 // is bounded, whatever the name.
 
+import { operatorNamed, operatorsFor } from "../../../core/filter-operators.ts";
 import { nearest } from "../../../core/nearest.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
-import { fits, foreignOperator } from "./operators.ts";
 import { serviceFields } from "./service-fields.ts";
 
 /** What other services page and sort by. */
@@ -42,7 +42,8 @@ export function nullHint(name: string, value: string): string {
 function operatorHint(name: string, schema: CompiledSchema): string | undefined {
   const [, field = "", suffix = ""] = operatorForm.exec(name) ?? [];
   const property = resolveField(schema, field) ?? serviceFields.get(field);
-  const operator = foreignOperator(suffix);
-  if (property === undefined || operator === undefined || !fits(operator, property.types)) return undefined;
+  const operator = operatorNamed(suffix);
+  if (property === undefined || operator === undefined || !operatorsFor(property.types).includes(operator))
+    return undefined;
   return operator === "eq" ? field : `${field}:${operator}`;
 }

@@ -2,6 +2,13 @@
 // Without examples: viewers send those of a request that a person tries, asked or not.
 
 import type { JsonObject, ProjectLimits } from "../../../core/config/types.ts";
+import {
+  type OperandKind,
+  type Operator,
+  operandKind,
+  operatorsFor,
+  phraseOf,
+} from "../../../core/filter-operators.ts";
 import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
 import type { LiveResource } from "../../config/directory.ts";
 
@@ -76,7 +83,9 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
   const equal = compared.map((property) => equalTo(property, indexed.has(property.name)));
   const others = [
     ...compared.filter(({ name }) => indexed.has(name)).flatMap(withOperators),
-    ...declared.filter((property) => !isComparable(property) && property.types.includes("array")).map(containing),
+    ...declared
+      .filter((property) => !isComparable(property) && property.types.includes("array"))
+      .map((property) => comparing(property, "contains")),
   ];
   // A property whose name ends as an operator does is itself, and the other's filter of that name is not to be had.
   const isFree = ({ name }: JsonObject): boolean => !schema.properties.has(String(name));
@@ -88,71 +97,51 @@ function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObj
   return query(name, `Only objects whose \`${name}\` equals this value.${hint}`, valueSchema(types));
 }
 
-/** The operators of docs/queries.md, of indexed fields: each says what holds of the field's value. */
+/** All operators but equality, of an indexed field. */
 function withOperators(property: DeclaredProperty): readonly JsonObject[] {
-  const { name, types } = property;
-  const isText = types.length === 0 || types.includes("string");
-  const compared = valueSchema(types.map((type) => (type === "integer" ? "number" : type)));
-  const range = Object.entries(comparisons).map(([operator, words]) =>
-    query(`${name}:${operator}`, `Only objects whose \`${name}\` ${words} this value.`, compared),
-  );
-  return [
-    ...range,
-    query(`${name}:ne`, `Only objects whose \`${name}\` does not equal this value.`, valueSchema(types)),
-    query(`${name}:in`, `Only objects whose \`${name}\` equals one of these values, separated by commas.`, anyText),
-    ...(isText
-      ? [
-          query(`${name}:starts`, `Only objects whose \`${name}\` starts with this text.`, anyText),
-          containing(property),
-        ]
-      : []),
-    query(`${name}:exists`, `\`true\`: only objects whose \`${name}\` exists and is not null; \`false\`: all others.`, {
-      type: "boolean",
-    }),
-  ];
+  return operatorsFor(property.types)
+    .filter((operator) => operator !== "eq")
+    .map((operator) => comparing(property, operator));
 }
 
-const comparisons = {
-  gt: "is greater than",
-  ge: "is at least",
-  lt: "is less than",
-  le: "is at most",
-} as const;
+function comparing({ name, types }: DeclaredProperty, operator: Operator): JsonObject {
+  // No index finds what contains a value.
+  const hint = operator === "contains" ? ` ${readsEach}, or together with a filter on an indexed field.` : "";
+  const description = `Only objects whose \`${name}\` ${phraseOf(operator, types)}.${hint}`;
+  return query(`${name}:${operator}`, description, schemaOf(operandKind(operator), types));
+}
+
+const readsEach = "It reads each candidate: for small collections";
+
+function schemaOf(value: OperandKind, types: readonly JsonType[]): JsonObject {
+  switch (value) {
+    case "equal":
+      return valueSchema(types);
+    case "range":
+      return valueSchema(types.map((type) => (type === "integer" ? "number" : type)));
+    case "boolean":
+      return { type: "boolean" };
+    default:
+      return { type: "string" };
+  }
+}
 
 /** Filters on what the server says of an object. */
 const ofMetadata: readonly JsonObject[] = [
-  ...Object.entries(comparisons).map(([operator, words]) =>
-    query(
-      `_metadata.created:${operator}`,
-      `Only objects whose time of creation, in Unix seconds, ${words} this value.`,
-      {
-        type: "integer",
-      },
+  ...operatorsFor(["integer"])
+    .filter((operator) => operandKind(operator) === "range")
+    .map((operator) =>
+      query(
+        `_metadata.created:${operator}`,
+        `Only objects whose time of creation, in Unix seconds, ${phraseOf(operator, ["integer"])}.`,
+        { type: "integer" },
+      ),
     ),
-  ),
-  query("_metadata.creator", "Only objects of this creator. It reads each candidate: for small collections.", {
-    type: "string",
-  }),
+  query("_metadata.creator", `Only objects of this creator. ${readsEach}.`, { type: "string" }),
 ];
 
-/** For a field that may have strings or arrays; no index answers it by itself. */
-function containing({ name, types }: DeclaredProperty): JsonObject {
-  const mayBe = (type: JsonType): boolean => types.length === 0 || types.includes(type);
-  const found = [
-    ...(mayBe("string") ? ["is a string that contains this text"] : []),
-    ...(mayBe("array") ? ["is an array with an element that equals this value"] : []),
-  ];
-  const hint = "It reads each candidate: for small collections, or together with a filter on an indexed field.";
-  return query(`${name}:contains`, `Only objects whose \`${name}\` ${found.join(" or ")}. ${hint}`, anyText);
-}
-
-const anyText = { type: "string" } as const;
-
-const scalars: readonly JsonType[] = ["string", "number", "integer", "boolean", "null"];
-
 function isComparable({ types }: DeclaredProperty): boolean {
-  const [only, ...others] = types;
-  return only === undefined || others.length > 0 || scalars.includes(only);
+  return operatorsFor(types).includes("eq");
 }
 
 function valueSchema(types: readonly JsonType[]): JsonObject {

@@ -3,7 +3,7 @@
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Resource } from "../description.ts";
-import { type Condition, operatorWords, withOperator } from "./list-query.ts";
+import { type Condition, labelOf, operandKindOf, withOperator } from "./list-query.ts";
 
 export interface FilterBarProps {
   readonly resource: Resource;
@@ -113,7 +113,7 @@ function FilterRow({ row, fields, values, onChange, onRemove }: FilterRowProps) 
       >
         {[...operators.keys()].map((operator) => (
           <option key={operator} value={operator}>
-            {operatorWords.get(operator) ?? operator}
+            {labelOf(operator)}
           </option>
         ))}
       </select>
@@ -131,7 +131,8 @@ interface ValueFieldProps extends Pick<FilterRowProps, "row" | "values"> {
 
 function ValueField({ row, values, onChange }: ValueFieldProps) {
   const id = useId();
-  if (row.operator === "exists") {
+  const kind = operandKindOf(row.operator);
+  if (kind === "boolean") {
     return (
       <select aria-label="Value" value={row.value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         <option>true</option>
@@ -139,8 +140,8 @@ function ValueField({ row, values, onChange }: ValueFieldProps) {
       </select>
     );
   }
-  const placeholder = row.operator === "in" ? "a,b,c" : "";
-  const isOffered = values.length > 0 && (row.operator === "" || row.operator === "ne");
+  const placeholder = kind === "list" ? "a,b,c" : "";
+  const isOffered = values.length > 0 && kind === "equal";
   return (
     <>
       <input

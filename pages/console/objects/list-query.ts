@@ -1,5 +1,7 @@
 // What a list shows, as the query in the console's address: filters, order, and which page.
 
+import { filterOperators, type OperandKind, type Operator } from "../../../core/filter-operators.ts";
+
 export interface Condition {
   readonly field: string;
   /** Empty: equals. */
@@ -15,19 +17,25 @@ export interface ListQuery {
   readonly cursor: string | undefined;
 }
 
-/** In the order in which they are offered; the empty one is "equals". */
-export const operatorWords: ReadonlyMap<string, string> = new Map([
-  ["", "="],
-  ["ne", "≠"],
-  ["gt", ">"],
-  ["ge", "≥"],
-  ["lt", "<"],
-  ["le", "≤"],
-  ["in", "is one of"],
-  ["starts", "starts with"],
-  ["contains", "contains"],
-  ["exists", "exists"],
-]);
+/** How an operator is shown; as it is written where it is unknown. */
+export function labelOf(operator: string): string {
+  return filterOperatorOf(operator)?.label ?? operator;
+}
+
+/** What stands behind the colon: nothing for equality. */
+export function writtenOperator(name: Operator): string {
+  return name === "eq" ? "" : name;
+}
+
+/** How the value of a filter is read. */
+export function operandKindOf(operator: string): OperandKind | undefined {
+  return filterOperatorOf(operator)?.operand;
+}
+
+function filterOperatorOf(operator: string): (typeof filterOperators)[Operator] | undefined {
+  const name = operator === "" ? "eq" : operator;
+  return Object.hasOwn(filterOperators, name) ? filterOperators[name as Operator] : undefined;
+}
 
 export function readListQuery(query: string): ListQuery {
   const parameters = new URLSearchParams(query);
@@ -57,16 +65,17 @@ export function nextSort(sort: string | undefined, field: string): string | unde
   return sort === `-${field}` ? undefined : field;
 }
 
-/** The condition with another operator. "exists" compares with true or false. */
+/** The condition with another operator. One that compares with true or false begins with one of them. */
 export function withOperator(condition: Condition, operator: string): Condition {
   const isBoolean = condition.value === "true" || condition.value === "false";
-  return { ...condition, operator, value: operator === "exists" && !isBoolean ? "true" : condition.value };
+  const needsBoolean = operandKindOf(operator) === "boolean" && !isBoolean;
+  return { ...condition, operator, value: needsBoolean ? "true" : condition.value };
 }
 
-/** What a parameter compares, and how. A colon before no known operator is part of the name. */
+/** What a parameter compares, and how. A colon before anything but an operator belongs to the field's name. */
 export function namedBy(name: string): Pick<Condition, "field" | "operator"> {
   const at = name.lastIndexOf(":");
   const operator = name.slice(at + 1);
-  const isOperator = at > 0 && operator !== "" && operatorWords.has(operator);
+  const isOperator = at > 0 && operator !== "" && operator !== "eq" && operandKindOf(operator) !== undefined;
   return isOperator ? { field: name.slice(0, at), operator } : { field: name, operator: "" };
 }

@@ -61,6 +61,34 @@ describe("what the console knows of a project", () => {
     expect(named?.filter((name) => name.startsWith("_") && !name.startsWith("_metadata."))).toEqual([]);
   });
 
+  it("is of each field the operators that the server takes for its types, with an index or without", async () => {
+    const properties = {
+      text: { type: "string" },
+      count: { type: "integer" },
+      price: { type: ["number", "null"] },
+      tags: { type: "array", items: { type: "string" } },
+      open: {},
+    };
+    const offered = async (indexes: readonly string[]) => {
+      const books = withResource("books", { schema: { properties }, indexes });
+      const { resources } = await described(project("shop", books));
+      const byField = Map.groupBy(resources[0]?.filters ?? [], ({ field }) => field);
+      return [...byField]
+        .filter(([field]) => !field.startsWith("_"))
+        .map(([field, own]) => [field, own.map(({ operator }) => operator)]);
+    };
+    const comparing = ["", "gt", "ge", "lt", "le", "ne", "in"];
+    const expected = [
+      ["text", [...comparing, "starts", "contains", "exists"]],
+      ["count", [...comparing, "exists"]],
+      ["price", [...comparing, "exists"]],
+      ["open", [...comparing, "starts", "contains", "exists"]],
+      ["tags", ["contains"]],
+    ];
+    expect(await offered([])).toEqual(expected);
+    expect(await offered(["text", "count", "price"])).toEqual(expect.arrayContaining(expected));
+  });
+
   it("offers nothing that nobody may do", async () => {
     const access = { create: "Nobody", read: "Authenticated", update: "Nobody", delete: "Nobody" } as const;
     const hidden = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;

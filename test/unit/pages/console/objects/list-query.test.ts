@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { filterOperators, type Operator } from "../../../../../core/filter-operators.ts";
 import {
   nextSort,
-  operatorWords,
   readListQuery,
   withOperator,
   writeListQuery,
+  writtenOperator,
 } from "../../../../../pages/console/objects/list-query.ts";
 
 describe("the query of a list", () => {
@@ -26,7 +27,7 @@ describe("the query of a list", () => {
       field: fc
         .string({ minLength: 1 })
         .filter((name) => name !== "_sort" && name !== "_cursor" && !name.includes(":") && name.isWellFormed()),
-      operator: fc.constantFrom(...operatorWords.keys()),
+      operator: fc.constantFrom(...(Object.keys(filterOperators) as Operator[]).map(writtenOperator)),
       value: fc.string().filter((value) => value.isWellFormed()),
     });
     const query = fc.record({
