@@ -10,11 +10,10 @@ import { errorName } from "../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { pause, systemTimers, type Timers } from "../core/timers.ts";
-import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
-import { withLocalFallback } from "./admission/local-buckets.ts";
 import { createMemoryBudget, memoryLimits } from "./admission/memory-budgets.ts";
-import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
+import { createAnonymousWrites, createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
+import { withLocalFallback } from "./admission/shared-bucket.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
@@ -31,13 +30,12 @@ import {
 import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { type CollectionPreparer, createCollectionPreparer } from "./objects/prepare-collection.ts";
-import type { AdminPort } from "./observe/admin-port.ts";
-import { type AdminDeps, createAdminServer } from "./observe/admin-server.ts";
+import { type AdminDeps, type AdminPort, createAdminServer } from "./observe/admin-server.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
-import { createSignInOffers } from "./openapi/sign-in-offers.ts";
+import { createSignInOffers } from "./openapi/handler.ts";
 import { createKeptPlans } from "./operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
@@ -98,7 +96,7 @@ export interface DataPlaneOptions {
   readonly passwordCost?: PasswordCost;
 }
 
-export interface Pages {
+interface Pages {
   /** Raw request targets that may be theirs; all others cost no more than this test. */
   readonly targets: RegExp;
   /** Undefined where it serves nothing: then the request is one for a project. */

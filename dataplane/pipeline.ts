@@ -43,7 +43,7 @@ import {
 } from "./route/route.ts";
 import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps } from "./sessions/handler.ts";
 
-export interface PipelineDeps
+interface PipelineDeps
   extends PlanDeps,
     Omit<ObjectsDeps, "renew">,
     Omit<DocumentsDeps, "renew">,

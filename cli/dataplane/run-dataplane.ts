@@ -18,7 +18,7 @@ import { type CountingFailure, countStoredObjects } from "../../dataplane/config
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
-import { openAdminPort } from "../../dataplane/observe/admin-port.ts";
+import { openAdminPort } from "../../dataplane/observe/admin-server.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
 import { openAdminToken } from "../admin-token.ts";

@@ -75,7 +75,7 @@ interface QueuedRequest {
 }
 
 /** Calls `run` in the next turn of the event loop, once requests that have arrived meanwhile are served. */
-export type NextTurn = (run: () => void) => void;
+type NextTurn = (run: () => void) => void;
 
 interface FairShareOptions {
   readonly timers?: Timers;

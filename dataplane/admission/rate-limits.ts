@@ -3,14 +3,14 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
+import type { ProjectConfig, ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { TokenBuckets } from "../store/ports/limits.ts";
 import { addressGroup } from "./client-address.ts";
-import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
+import { type BucketPolicy, type LocalBuckets, SharedBucket } from "./shared-bucket.ts";
 
 export interface RateLimits {
   /** The buckets that a request takes from, the caller's first. */
@@ -110,4 +110,32 @@ function limited({ name, bucket }: BucketPolicy, waitMs: number): Problem {
   const whose = name === "project" ? "This project answers" : "This project answers each caller";
   const detail = `${whose} ${bucket.perSecond} requests a second, and up to ${bucket.burst} at once after a pause`;
   return new Problem("rate_limited", detail, { headers: { "Retry-After": String(Math.ceil(waitMs / 1_000)) } });
+}
+
+export interface AnonymousWrites {
+  /** Throws Problem `write_throttled`. */
+  spend(project: ProjectConfig, address: string): Promise<void>;
+}
+
+const windowSeconds = 60;
+
+export function createAnonymousWrites(buckets: Pick<LocalBuckets, "spend">): AnonymousWrites {
+  return {
+    async spend(project, address) {
+      // With authentication Disabled everyone is anonymous, and the platform's own limits apply.
+      if (project.authentication === "Disabled") return;
+      const limit = project.limits.anonymousWritesPerMinute;
+      const name = `writes:${project.namespace}/${project.name}:${addressGroup(address)}`;
+      const result = await buckets.spend({ name, limit, windowSeconds });
+      if (result.outcome === "exhausted") {
+        throw new Problem(
+          "write_throttled",
+          `Without credentials, an address may write at most ${limit} times a minute`,
+          {
+            headers: { "Retry-After": String(result.retryAfterSeconds) },
+          },
+        );
+      }
+    },
+  };
 }

@@ -3,7 +3,9 @@
 // reply says that the bucket is empty, requests are refused without asking again, for a second at most.
 
 import type { Clock } from "../../core/clock.ts";
-import type { TokenBucket, TokenBuckets } from "../store/ports/limits.ts";
+import { WritesRefused } from "../../core/errors/store-errors.ts";
+import { createMemoryBuckets } from "../store/memory-buckets.ts";
+import type { Budget, Counters, SpendOutcome, TokenBucket, TokenBuckets } from "../store/ports/limits.ts";
 
 /** Milliseconds in which a portion has to be used up for the next one to be larger; also the most that one may hold of the rate. */
 const portionMs = 50;
@@ -103,5 +105,34 @@ export class SharedBucket {
     const wait = taken === 0 ? Math.max(1, waitMs) : waitMs;
     this.#nextTokenAt = now + wait;
     this.#askAgainAt = now + Math.min(wait, emptyMs);
+  }
+}
+
+export interface LocalBuckets extends TokenBuckets {
+  /** Locally a bucket that holds the budget and fills within its window. */
+  spend(budget: Budget): Promise<SpendOutcome>;
+}
+
+export function withLocalFallback(store: TokenBuckets & Pick<Counters, "spend">, clock: Clock): LocalBuckets {
+  const local = createMemoryBuckets(clock);
+  return {
+    drawTokens: (bucket, wanted) =>
+      whileRefused(store.drawTokens(bucket, wanted), () => local.drawTokens(bucket, wanted)),
+    spend: (budget) =>
+      whileRefused(store.spend([budget]), async () => {
+        const { name, limit, windowSeconds } = budget;
+        const draw = await local.drawTokens({ name, perSecond: limit / windowSeconds, burst: limit }, 1);
+        if (draw.taken === 1) return { outcome: "spent" };
+        return { outcome: "exhausted", retryAfterSeconds: Math.ceil(draw.waitMs / 1_000) };
+      }),
+  };
+}
+
+async function whileRefused<T>(shared: Promise<T>, local: () => Promise<T>): Promise<T> {
+  try {
+    return await shared;
+  } catch (error) {
+    if (!(error instanceof WritesRefused)) throw error;
+    return local();
   }
 }

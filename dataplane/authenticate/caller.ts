@@ -3,11 +3,11 @@
 import type { Access, Role } from "../../core/config/types.ts";
 import type { Owner } from "../store/ports/refs.ts";
 
-export interface AnonymousCaller {
+interface AnonymousCaller {
   readonly kind: "anonymous";
 }
 
-export interface UserCaller {
+interface UserCaller {
   readonly kind: "user";
   readonly name: string;
   readonly role: Role;
@@ -15,7 +15,7 @@ export interface UserCaller {
   readonly sessionId: string;
 }
 
-export interface KeyCaller {
+interface KeyCaller {
   readonly kind: "apikey";
   /** Name of the ApiKey object. */
   readonly name: string;

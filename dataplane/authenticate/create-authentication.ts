@@ -29,8 +29,7 @@ import {
   keyExpired,
   projectUnavailable,
 } from "./refusals.ts";
-import { createSigningKeys, publicKeySet } from "./signing-keys.ts";
-import { createTokens, type ReadClaims, type Tokens } from "./tokens.ts";
+import { createSigningKeys, createTokens, publicKeySet, type ReadClaims, type Tokens } from "./tokens.ts";
 
 /** Who a header proved that a request comes from. Configuration apart, it holds within a time and until the session ends. */
 export interface Proof {
@@ -60,7 +59,7 @@ export interface Authentication {
   close(): Promise<void>;
 }
 
-export interface AuthenticationDeps {
+interface AuthenticationDeps {
   readonly directory: Pick<Directory, "user" | "key" | "project" | "onChange">;
   readonly store: EndedSessionFeed;
   readonly clock: Clock;

@@ -4,7 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { maxPasswordBytes } from "../../core/password/hash-password.ts";
 
-export type Scheme = "apikey" | "bearer" | "basic";
+type Scheme = "apikey" | "bearer" | "basic";
 
 /** Why what comes after `bearer` is not a token: the header is too long to be read, or it has another form. */
 export type TokenFault = "too_long" | "no_compact_jws";

@@ -2,15 +2,15 @@
 // answers the claims of a token that this project made for this use, expired or not, and nothing for every other text. Which access tokens
 // have a good signature is remembered: checking it costs more than all the rest of a request.
 
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { compactVerify, errors, SignJWT } from "jose";
 import type { SigningRing } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { projectUnavailable } from "./refusals.ts";
-import type { SigningKeys } from "./signing-keys.ts";
 
-export type TokenUse = "access" | "refresh";
+type TokenUse = "access" | "refresh";
 
 export interface TokenClaims {
   /** User name. */
@@ -42,7 +42,7 @@ export interface Tokens {
 
 type Read = ReadClaims | undefined;
 
-export interface TokensDeps {
+interface TokensDeps {
   readonly signingKeys: SigningKeys;
   readonly issuerOf: (project: LiveProject) => string;
   readonly nowSeconds: () => number;
@@ -150,4 +150,54 @@ function isText(value: unknown): value is string {
 
 function isTime(value: unknown): value is number {
   return Number.isSafeInteger(value);
+}
+
+interface Signer {
+  readonly kid: string;
+  readonly key: KeyObject;
+}
+
+interface ImportedRing {
+  readonly signer: Signer | undefined;
+  readonly verifying: ReadonlyMap<string, KeyObject>;
+}
+
+interface SigningKeys {
+  /** The first key that signs; undefined while a new ring waits for the replicas to know it. */
+  signer(ring: SigningRing): Signer | undefined;
+  verifyingKey(ring: SigningRing, kid: string): KeyObject | undefined;
+}
+
+export function createSigningKeys(): SigningKeys {
+  // Held by the ring's own life: a project that is replaced takes its keys with it.
+  const imported = new WeakMap<SigningRing, ImportedRing>();
+  const importOnce = (ring: SigningRing): ImportedRing => {
+    const known = imported.get(ring);
+    if (known !== undefined) return known;
+    const made = importRing(ring);
+    imported.set(ring, made);
+    return made;
+  };
+  return {
+    signer: (ring) => importOnce(ring).signer,
+    verifyingKey: (ring, kid) => importOnce(ring).verifying.get(kid),
+  };
+}
+
+function importRing(ring: SigningRing): ImportedRing {
+  const signing = ring.keys.find((key) => key.signs);
+  return {
+    signer: signing && {
+      kid: signing.kid,
+      key: createPrivateKey({ key: { kty: "OKP", crv: "Ed25519", x: signing.x, d: signing.d }, format: "jwk" }),
+    },
+    verifying: new Map(
+      ring.keys.map(({ kid, x }) => [kid, createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" })]),
+    ),
+  };
+}
+
+/** RFC 7517 key set of the public halves (RFC 8037); `d` never leaves. */
+export function publicKeySet(ring: SigningRing): { readonly keys: readonly Readonly<Record<string, string>>[] } {
+  return { keys: ring.keys.map(({ kid, x }) => ({ kty: "OKP", crv: "Ed25519", kid, alg: "EdDSA", use: "sig", x })) };
 }

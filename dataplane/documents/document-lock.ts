@@ -3,7 +3,7 @@
 // `write_conflict` a request that waited too long.
 
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
-import { writeConflict } from "../operation/write-conflicts.ts";
+import { writeConflict } from "../operation/steps.ts";
 
 export interface DocumentLock {
   /**

@@ -32,8 +32,8 @@ import {
   type ReceivedWrite,
   receiveWrite,
   recheckOf,
+  writeConflict,
 } from "../operation/steps.ts";
-import { writeConflict } from "../operation/write-conflicts.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import {
   type DocumentRefusal,

@@ -23,7 +23,7 @@ export interface Preconditions {
 }
 
 /** The first one that does not hold. */
-export type PreconditionResult = "holds" | "if_match_fails" | "if_none_match_fails";
+type PreconditionResult = "holds" | "if_match_fails" | "if_none_match_fails";
 
 /** Undefined when the request has none. Throws Problem `invalid_header`. */
 export function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | undefined {
@@ -37,7 +37,7 @@ export function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | u
 }
 
 /** `tag`: the strong tag of what is there; undefined = nothing is. */
-export function evaluate({ ifMatch, ifNoneMatch }: Preconditions, tag: string | undefined): PreconditionResult {
+function evaluate({ ifMatch, ifNoneMatch }: Preconditions, tag: string | undefined): PreconditionResult {
   if (ifMatch !== undefined && !includes(ifMatch, tag, "strong")) return "if_match_fails";
   if (ifNoneMatch !== undefined && includes(ifNoneMatch, tag, "weak")) return "if_none_match_fails";
   return "holds";

@@ -32,7 +32,7 @@ export type ObserveRefusal = (requestId: string, response: ProblemResponse) => v
  */
 export type ClosedFor = "too_many" | "pipelined" | "unread";
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly observeRefusal: ObserveRefusal;
   readonly observeClosed: (reason: ClosedFor) => void;
   readonly maxConnections: number;

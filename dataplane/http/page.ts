@@ -12,7 +12,7 @@ import { pageFiles } from "../../pages/page-files.ts";
 import { isNotModified, preconditionsOf } from "./conditional-requests.ts";
 import type { HttpResponse } from "./exchange.ts";
 
-export interface PageRequest {
+interface PageRequest {
   /** Absent for the page itself. */
   readonly file: string | undefined;
   /** The request target as it was sent. */

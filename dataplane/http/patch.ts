@@ -10,7 +10,7 @@ import { PatchRefusal } from "../../core/json/patch-refusal.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 /** `json` = a merge patch that does not say so; an array without a name is refused, because most are a JSON Patch. */
-export type PatchFormat = "merge-patch" | "json-patch" | "json";
+type PatchFormat = "merge-patch" | "json-patch" | "json";
 
 export type Patch =
   | { readonly format: "merge-patch"; readonly text: string }

@@ -47,7 +47,7 @@ function requirePlainJson({
   throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
 }
 
-export interface ReceivedBody {
+interface ReceivedBody {
   readonly bytes: Uint8Array;
   /** Releases its bytes in the budget; called when its write is done. */
   readonly release: () => void;

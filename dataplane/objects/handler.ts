@@ -39,8 +39,8 @@ import {
   receiveWrite,
   recheckOf,
   releaseSlot,
+  writeConflict,
 } from "../operation/steps.ts";
-import { writeConflict } from "../operation/write-conflicts.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import type { StoredObject } from "../store/ports/objects.ts";
 import type { CollectionRef, Owner } from "../store/ports/refs.ts";

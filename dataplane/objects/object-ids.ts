@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 
-export interface ObjectId {
+interface ObjectId {
   /** Lower case. */
   readonly id: string;
   /** Unix milliseconds inside the id; `_metadata.created` is taken from it, so that both sort alike. */

@@ -29,7 +29,7 @@ const busyPauseMs = 1_000;
 const retries = { firstMs: 1_000, maxMs: 10_000, jitter: 0 };
 
 /** Called when a build fails for the first time, and when it then fails for another reason. */
-export type OnBuildFailed = (collection: CollectionRef, error: unknown) => void;
+type OnBuildFailed = (collection: CollectionRef, error: unknown) => void;
 
 export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: OnBuildFailed): CollectionPreparer {
   const prepared = new WeakSet<LiveResource>();

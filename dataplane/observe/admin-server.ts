@@ -1,7 +1,8 @@
 // The admin port: probes, metrics and usage. Never on the public one; it asks for no credentials, or for one token, so it is for
 // the cluster's own network.
 
-import type { IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -121,4 +122,45 @@ function withQuotas({ usage, quotas }: PageProject) {
 /** Browsers prefer HTML. A client without a preference gets JSON, and so does one that accepts neither. */
 function wantsPage(headers: IncomingHttpHeaders): boolean {
   return new Negotiator({ headers }).mediaType(["application/json", "text/html"]) === "text/html";
+}
+
+export interface AdminPort {
+  readonly url: string;
+  /** From now on this answers. */
+  takeOver(app: FastifyInstance): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface AdminAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Rejects when the port is taken. */
+export async function openAdminPort({ host, port }: AdminAddress): Promise<AdminPort> {
+  let answer = starting;
+  const server = createServer((request, response) => answer(request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
+    async takeOver(app) {
+      await app.ready();
+      answer = (request, response) => app.routing(request, response);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function starting(request: IncomingMessage, response: ServerResponse): void {
+  const lives = request.url?.split("?")[0] === "/livez";
+  response.writeHead(lives ? 200 : 503, { "content-type": "text/plain; charset=utf-8" });
+  response.end(lives ? "ok\n" : "the program is starting\n");
 }

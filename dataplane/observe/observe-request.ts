@@ -7,11 +7,10 @@ import type { Logger } from "../../core/log/logger.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Ending, IncomingRequest, Known, RequestCounters } from "../http/exchange.ts";
 import type { Target } from "../route/route.ts";
-import type { Metrics } from "./metrics.ts";
-import type { CounterSeries, HistogramSeries } from "./tallies.ts";
+import type { CounterSeries, HistogramSeries, Metrics } from "./metrics.ts";
 import { type Usage, unknownRootKey } from "./usage.ts";
 
-export interface RequestObservers {
+interface RequestObservers {
   readonly metrics: Metrics;
   readonly usage: Usage;
   readonly accessLog: AccessLog;
@@ -36,7 +35,7 @@ const unknownName = unknownRootKey;
 const otherMethod = "other";
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export interface RequestObserver {
+interface RequestObserver {
   /** What requests of this method for a resource or a root key are counted in; undefined for all others. */
   countersOf(project: LiveProject, target: Target, method: string): RequestCounters | undefined;
   ended(incoming: IncomingRequest, ending: Ending): void;
@@ -141,7 +140,7 @@ function otherTarget({ project, target }: Known): string {
  * One JSON line per request: who asked what of which project, and how it ended. Put together from pieces, because serialising an object
  * costs a fifth of a request. Credentials and bodies are never in it; queries are left out.
  */
-export interface AccessLog {
+interface AccessLog {
   request(incoming: IncomingRequest, ending: Ending): void;
   refusal(requestId: string, ending: Pick<Ending, "status" | "code">): void;
 }

@@ -11,7 +11,7 @@ export interface PageProject {
   readonly quotas: UsageReport["quotas"];
 }
 
-export interface UsagePage {
+interface UsagePage {
   readonly projects: readonly PageProject[];
   /** Projects that had requests, or have a quota, as well and are not shown here. */
   readonly further: number;

@@ -10,7 +10,7 @@ import type { LiveProject } from "../config/directory.ts";
 import { entityTag } from "../http/conditional-requests.ts";
 import { describeProject } from "./describe/describe-project.ts";
 
-export interface Description {
+interface Description {
   /** JSON text. Shared by all responses. */
   readonly bytes: Uint8Array;
   readonly tag: string;

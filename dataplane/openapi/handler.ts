@@ -1,16 +1,17 @@
 // Requests for what a project says of itself: its OpenAPI document, the page to read it on, and the console, which is made of it.
 
 import type { IncomingHttpHeaders } from "node:http";
+import type { IssuerConfig } from "../../core/config/types.ts";
+import { type OfferedIssuer, offeredIssuersId, safeOriginOf } from "../../pages/sign-in/offered-issuer.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
 import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { isNotModified, preconditionsOf } from "../http/conditional-requests.ts";
 import type { HttpResponse, IncomingRequest } from "../http/exchange.ts";
-import { isPageWanted, type Page } from "../http/page.ts";
+import { isPageWanted, type Page, type PageAddition } from "../http/page.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import { unknownPath } from "../route/route.ts";
 import type { Descriptions } from "./descriptions.ts";
-import type { SignInOffers } from "./sign-in-offers.ts";
 
 export interface OpenapiDeps {
   readonly fairShare: FairShareLimiter;
@@ -91,4 +92,39 @@ function linkToConsole({ config }: LiveProject, base: string): Readonly<Record<s
 function linksOf({ config }: LiveProject, base: string): Readonly<Record<string, string>> {
   if (config.openapi === "Nobody") return {};
   return { Link: `<${base}/openapi.json>; rel="service-desc", <${base}/docs>; rel="service-doc"` };
+}
+
+/** The same object as long as the project is the same. */
+type SignInOffers = (project: LiveProject) => PageAddition | undefined;
+
+export function createSignInOffers(): SignInOffers {
+  const made = new WeakMap<LiveProject["issuers"], PageAddition>();
+  return ({ issuers }) => {
+    // Nearly all projects: asked for nothing.
+    if (issuers.size === 0) return undefined;
+    let addition = made.get(issuers);
+    if (addition === undefined) {
+      addition = additionOf(issuers);
+      if (addition !== undefined) made.set(issuers, addition);
+    }
+    return addition;
+  };
+}
+
+function additionOf(issuers: LiveProject["issuers"]): PageAddition | undefined {
+  const usable = [...issuers.values()].flatMap(offerOf).sort((one, other) => (one.name < other.name ? -1 : 1));
+  if (usable.length === 0) return undefined;
+  // Nothing in it can end the element.
+  const json = JSON.stringify(usable).replaceAll("<", "\\u003c");
+  return {
+    html: `<script type="application/json" id="${offeredIssuersId}">${json}</script>`,
+    connectTo: [...new Set(usable.flatMap(({ tokenEndpoint }) => safeOriginOf(tokenEndpoint) ?? []))].sort(),
+  };
+}
+
+function offerOf({ name, url, audiences, signIn }: IssuerConfig): readonly OfferedIssuer[] {
+  if (signIn === undefined) return [];
+  const { authorizationEndpoint, tokenEndpoint } = signIn;
+  const isSafe = [authorizationEndpoint, tokenEndpoint].every((endpoint) => safeOriginOf(endpoint) !== undefined);
+  return isSafe ? [{ name, url, audiences, ...signIn }] : [];
 }

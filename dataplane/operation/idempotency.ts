@@ -30,7 +30,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 /** How long a repetition is known as one. */
 export const recordSeconds = 24 * 60 * 60;
 
-export interface Post {
+interface Post {
   readonly project: ProjectConfig;
   /** UID of the ApiResource or RootKey. */
   readonly uid: string;

@@ -14,9 +14,9 @@ export interface KeptPlans<Plan> {
   drop(project: string): void;
 }
 
-export type KeptShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
+type KeptShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
 
-export interface PlanSource {
+interface PlanSource {
   /** `<namespace>/<name>` of the project. */
   readonly project: string;
   /** `generation()` before anything was looked up for the plan. If it is another one now, the plan may be outdated already. */

@@ -3,9 +3,9 @@
 // body or other headers. Each feature adds what its own operations depend on.
 
 import type { Operation, Permission, ProjectLimits } from "../../core/config/types.ts";
-import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { FairShareLimiter, ProjectLimiter, Slot } from "../admission/fair-share.ts";
 import type { MemoryBudget } from "../admission/memory-budgets.ts";
+import type { AnonymousWrites } from "../admission/rate-limits.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import type { Proof } from "../authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";

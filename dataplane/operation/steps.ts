@@ -148,3 +148,9 @@ function dataLost(what: string): Problem {
   const detail = `${what} Whoever operates the cluster has to restore the data or accept the loss`;
   return new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }
+
+export function writeConflict(what: "object" | "value"): Problem {
+  return new Problem("write_conflict", `Too many other writes changed this ${what} at the same time; try again`, {
+    headers: { "Retry-After": "1" },
+  });
+}

@@ -9,7 +9,7 @@ import type { ByteCounts } from "../store/ports/sizes.ts";
 /** Rest between two steps, so that requests come first. */
 const pauseMs = 2;
 
-export interface ByteCounter {
+interface ByteCounter {
   start(collection: CollectionRef): void;
   /** Ends the work and waits for the steps under way. */
   close(): Promise<void>;

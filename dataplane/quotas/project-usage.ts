@@ -9,8 +9,6 @@ import { type QuotaKind, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
-import { createReservations } from "./reservations.ts";
-import { grantedOf, isCrowded, lackingKind, limitOf, maxAmountsOf, type Want } from "./room.ts";
 import { type Amounts, noAmounts, type PartialAmounts, plus } from "./stored-amounts.ts";
 
 /** After this time the store is asked again beside the writes that come in, and after the next one before them. */
@@ -177,4 +175,77 @@ const nouns: Readonly<Record<QuotaKind, string>> = {
 function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
   const detail = `This would exceed the project's quota \`${kind}\`: at most ${limitOf(quota, kind)} ${nouns[kind]}; delete some first`;
   return new Problem("quota_exceeded", detail);
+}
+
+interface Reservations {
+  amounts(): Amounts;
+  /** Reserves these until the function that is returned is called. */
+  add(amounts: Amounts): () => void;
+  /** Resolves once all that there are now have ended. */
+  ended(): Promise<unknown>;
+}
+
+function createReservations(): Reservations {
+  let reserved = noAmounts;
+  const pending = new Set<Promise<void>>();
+  return {
+    amounts: () => reserved,
+    add(amounts) {
+      reserved = plus(reserved, amounts);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      pending.add(promise);
+      return () => {
+        reserved = plus(reserved, amounts, -1);
+        pending.delete(promise);
+        resolve();
+      };
+    },
+    ended: () => Promise.all(pending),
+  };
+}
+
+export interface Want {
+  /** Refused when there is no room for all of it. */
+  readonly required?: PartialAmounts;
+  /** As much of it as there is room for. */
+  readonly upTo?: PartialAmounts;
+}
+
+function limitOf(quota: ProjectQuota, kind: QuotaKind): number {
+  return quota[kind] ?? Number.POSITIVE_INFINITY;
+}
+
+/** All that a write may add. */
+function maxAmountsOf({ required = {}, upTo = {} }: Want): Amounts {
+  return plus(plus(noAmounts, required), upTo);
+}
+
+/** A quota without room for all that is wanted beside what is used. */
+function lackingKind(quota: ProjectQuota, wanted: PartialAmounts, used: Amounts): QuotaKind | undefined {
+  return quotaKinds.find((kind) => lacks(quota, kind, wanted, used));
+}
+
+function lacks(quota: ProjectQuota, kind: QuotaKind, wanted: PartialAmounts, used: Amounts): boolean {
+  const amount = wanted[kind] ?? 0;
+  return amount > 0 && used[kind] + amount > limitOf(quota, kind);
+}
+
+/** What of `upTo` there is room for beside what is used and required. */
+function grantedOf(quota: ProjectQuota, { required = {}, upTo = {} }: Want, used: Amounts): PartialAmounts {
+  const taken = plus(used, required);
+  const granted: Partial<Record<QuotaKind, number>> = {};
+  for (const kind of quotaKinds) {
+    const wanted = upTo[kind];
+    if (wanted !== undefined) granted[kind] = Math.max(0, Math.min(wanted, limitOf(quota, kind) - taken[kind]));
+  }
+  return granted;
+}
+
+/** Whether a write would have more room without what others reserved, and would not be refused even then. */
+function isCrowded(quota: ProjectQuota, want: Want, stored: Amounts, reserved: Amounts): boolean {
+  if (lackingKind(quota, want.required ?? {}, stored) !== undefined) return false;
+  const [maxAmounts, used] = [maxAmountsOf(want), plus(stored, reserved)];
+  return quotaKinds.some(
+    (kind) => reserved[kind] > 0 && stored[kind] < limitOf(quota, kind) && lacks(quota, kind, maxAmounts, used),
+  );
 }

@@ -13,8 +13,7 @@ import type { IdempotencyRecord, IdempotencyRecords, Repeated } from "../store/p
 import type { ObjectWrites } from "../store/ports/objects.ts";
 import type { CollectionRef, DocumentRef, Path } from "../store/ports/refs.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
-import type { ProjectUsage, Reservation } from "./project-usage.ts";
-import type { Want } from "./room.ts";
+import type { ProjectUsage, Reservation, Want } from "./project-usage.ts";
 import type { PartialAmounts } from "./stored-amounts.ts";
 
 type CountedWrites = ObjectWrites & DocumentWrites;

@@ -11,8 +11,7 @@ import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
 import { createByteCounter } from "./count-bytes.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
 import { quotaStore } from "./quota-store.ts";
-import { type Amounts, plus, readAmounts } from "./stored-amounts.ts";
-import { createUnservedAmounts } from "./unserved-amounts.ts";
+import { type Amounts, createUnservedAmounts, plus, readAmounts } from "./stored-amounts.ts";
 
 export interface UsageReport {
   readonly project: ProjectRef;
@@ -28,7 +27,7 @@ export interface Quotas {
   close(): Promise<void>;
 }
 
-export interface QuotasDeps {
+interface QuotasDeps {
   readonly store: DataStore & Sizes & ByteCounts;
   readonly clock: Clock;
   readonly directory: Pick<Directory, "loaded">;

@@ -1,7 +1,8 @@
 // What a quota counts, sums of it, and what a project's resources and root keys have of it together, as the store keeps it.
 
+import type { Clock } from "../../core/clock.ts";
 import type { QuotaKind } from "../../core/config/quota-uses.ts";
-import type { ProjectConfig } from "../../core/config/types.ts";
+import type { ProjectConfig, UnservedData } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { CollectionSize, Sizes } from "../store/ports/sizes.ts";
@@ -21,7 +22,7 @@ export function plus(amounts: Amounts, change: PartialAmounts, times: 1 | -1 = 1
   };
 }
 
-export interface ReadAmounts {
+interface ReadAmounts {
   readonly amounts: Amounts;
   /** Collections of which not all bytes are counted yet; what is counted is in the amounts. */
   readonly uncounted: readonly CollectionRef[];
@@ -33,14 +34,14 @@ export function readAmounts(store: Sizes, { config, resources, rootKeys }: LiveP
   return readAmountsOf(store, config, names);
 }
 
-export interface StoredNames {
+interface StoredNames {
   readonly resources: readonly string[];
   readonly rootKeys: readonly string[];
   /** False where nobody writes any more: then a collection that holds nothing has nothing to be counted. */
   readonly areWritten: boolean;
 }
 
-export async function readAmountsOf(
+async function readAmountsOf(
   store: Sizes,
   config: ProjectConfig,
   { resources, rootKeys, areWritten }: StoredNames,
@@ -67,4 +68,51 @@ export async function readAmountsOf(
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
+}
+
+type UnservedAmounts = (project: LiveProject) => Promise<ReadAmounts>;
+
+/** A write that was under way while they were withdrawn may have come after the first look. */
+const freshMs = 60_000;
+/**
+ * Names that are asked for, and counted, at once. More may have gone than are there, and a replica that asks for all of them keeps others
+ * waiting.
+ */
+const atOnce = 50;
+
+export function createUnservedAmounts(store: Sizes, clock: Clock): UnservedAmounts {
+  const known = new WeakMap<LiveProject, { readonly read: ReadAmounts; readonly at: number }>();
+
+  return async (project) => {
+    const { unserved = [] } = project.config;
+    if (unserved.length === 0) return { amounts: noAmounts, uncounted: [] };
+    const before = known.get(project);
+    if (before !== undefined && clock.monotonic() - before.at < freshMs) return before.read;
+    const at = clock.monotonic();
+    let [amounts, uncounted]: [Amounts, readonly CollectionRef[]] = [noAmounts, []];
+    for (let from = 0; from < unserved.length; from += atOnce) {
+      const read = await readSome(store, project, unserved.slice(from, from + atOnce));
+      [amounts, uncounted] = [plus(amounts, read.amounts), [...uncounted, ...read.uncounted].slice(0, atOnce)];
+    }
+    const found = { amounts, uncounted };
+    if (uncounted.length === 0) known.set(project, { read: found, at });
+    return found;
+  };
+}
+
+async function readSome(
+  store: Sizes,
+  { config }: LiveProject,
+  unserved: readonly UnservedData[],
+): Promise<ReadAmounts> {
+  const read = await readAmountsOf(store, config, {
+    resources: unserved.filter(({ what }) => what === "resource").map(({ name }) => name),
+    rootKeys: unserved.filter(({ what }) => what === "rootkey").map(({ name }) => name),
+    areWritten: false,
+  });
+  // What is being purged is not written to: counting it could outlive it.
+  const purged = new Set(
+    unserved.filter(({ what, isPurged }) => what === "resource" && isPurged === true).map(({ name }) => name),
+  );
+  return { ...read, uncounted: read.uncounted.filter(({ resource }) => !purged.has(resource)) };
 }

@@ -33,7 +33,7 @@ export function belowPublicPath({ path }: PublicAddress, segments: readonly stri
   return has ? segments.slice(path.length) : segments;
 }
 
-export interface ResolvedProject {
+interface ResolvedProject {
   readonly project: LiveProject;
   /**
    * What links put between the origin and the path below: the public path and `/<namespace>/<project>`, or nothing on a claimed

@@ -9,7 +9,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { PublicAddress } from "./find-project.ts";
 import { hostName } from "./request-target.ts";
 
-export type IsTrustedProxy = (address: string | undefined) => boolean;
+type IsTrustedProxy = (address: string | undefined) => boolean;
 
 /** `networks`: addresses, and networks such as 10.0.0.0/8; one that is neither throws. */
 export function trustedProxies(networks: readonly string[]): IsTrustedProxy {

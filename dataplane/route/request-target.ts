@@ -11,7 +11,7 @@ export const maxSegmentBytes = 1024;
 /** Twice as many as lead through the deepest value (store/ports/documents.ts). */
 export const maxSegments = 128;
 
-export interface SplitTarget {
+interface SplitTarget {
   /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
   readonly segments: readonly string[];
   /** The text after `?`, still encoded; or empty. */
@@ -34,7 +34,7 @@ export function splitTarget(target: string): SplitTarget {
 }
 
 /** `path` is without the slash that it begins with. */
-export function decodedPath(path: string): Pick<SplitTarget, "segments" | "fault"> {
+function decodedPath(path: string): Pick<SplitTarget, "segments" | "fault"> {
   const raw = rawSegments(path);
   if (raw.length <= maxSegments) return decodeSegments(raw, path.includes("%"));
   return { segments: raw, fault: new Problem("path_too_long", `A path may have at most ${maxSegments} segments`) };

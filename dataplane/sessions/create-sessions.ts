@@ -11,15 +11,14 @@ import type { Directory } from "../config/directory.ts";
 import type { Counters } from "../store/ports/limits.ts";
 import type { SessionReads, SessionWrites } from "../store/ports/sessions.ts";
 import { createSessionManager, type SessionManager } from "./manage-sessions.ts";
-import type { AuthenticationObservation } from "./observation.ts";
-import { createSessionOpener, type SessionOpener } from "./open-session.ts";
+import { type AuthenticationObservation, createSessionOpener, type SessionOpener } from "./open-session.ts";
 import { createPasswordVerifier, type PasswordVerifier, passwordConcurrency } from "./passwords.ts";
 import { createUnfinishedWrites, type SessionEnd, type SessionRefresh } from "./unfinished-writes.ts";
 
 /** Every method throws Problem with a code of docs/reference/errors.md. */
 export type Sessions = SessionOpener & SessionManager & { close(): void };
 
-export interface SessionsDeps {
+interface SessionsDeps {
   readonly directory: Directory;
   readonly store: SessionReads & SessionWrites & Counters;
   readonly clock: Clock;

@@ -1,13 +1,13 @@
 // Handles requests for sessions: log in, refresh, show and end them; says who the caller is; and shows the public keys.
 
+import type { Access, Role } from "../../core/config/types.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
-import type { Caller } from "../authenticate/caller.ts";
-import type { Authentication } from "../authenticate/create-authentication.ts";
-import { noCredential } from "../authenticate/create-authentication.ts";
+import { type Caller, creatorOf } from "../authenticate/caller.ts";
+import { type Authentication, noCredential, type Proof } from "../authenticate/create-authentication.ts";
+import { skewSeconds } from "../authenticate/external/grant.ts";
 import { type HttpResponse, noContent, ok } from "../http/exchange.ts";
 import type { PlanBase, PlanInput, PlannedRequest, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
-import { describeCaller } from "./describe-caller.ts";
 import { noCurrentSession } from "./refusals.ts";
 
 export interface SessionRouteDeps {
@@ -80,4 +80,35 @@ function idOf(named: string, caller: Caller): string {
   if (named !== currentSession || caller.kind === "anonymous") return named;
   if (caller.kind === "user") return caller.sessionId;
   throw noCurrentSession(caller.kind);
+}
+
+/** `kind` and `name` are what `_metadata` of the caller's objects has as `creator_type` and `creator`. */
+interface CallerView {
+  readonly kind: Caller["kind"];
+  readonly name: string;
+  /** Name of the external issuer, with which `name` begins. */
+  readonly issuer?: string;
+  readonly role?: Role;
+  readonly access?: Access;
+  /** Unix seconds at which the credential expires. */
+  readonly expires?: number;
+  readonly session_id?: string;
+}
+
+function describeCaller({ caller, validUntil }: Pick<Proof, "caller" | "validUntil">): CallerView {
+  const { kind } = caller;
+  const name = creatorOf(caller);
+  if (kind === "anonymous") return { kind, name };
+  const { role, access } = caller;
+  // A client gets its next token by the time that is in the token, not by how far clocks may differ.
+  const skew = kind === "external" ? skewSeconds : 0;
+  return {
+    kind,
+    name,
+    ...(kind === "external" && { issuer: caller.issuer }),
+    role,
+    access,
+    ...(Number.isFinite(validUntil) && { expires: Math.floor(validUntil / 1000) - skew }),
+    ...(kind === "user" && { session_id: caller.sessionId }),
+  };
 }

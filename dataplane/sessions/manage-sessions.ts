@@ -10,11 +10,11 @@ import type { EndedSessions } from "../authenticate/ended-sessions.ts";
 import { authenticationRequired } from "../authenticate/refusals.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionReads, SessionRecord, SessionWrites } from "../store/ports/sessions.ts";
-import type { Observe } from "./observation.ts";
+import type { Observe } from "./open-session.ts";
 import { sessionEndedHere, sessionNotFound } from "./refusals.ts";
 import type { SessionEnd, UnfinishedWrites } from "./unfinished-writes.ts";
 
-export interface SessionManagerDeps {
+interface SessionManagerDeps {
   readonly directory: Directory;
   readonly store: SessionReads & Pick<SessionWrites, "endSession">;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface SessionManagerDeps {
   readonly observe: Observe;
 }
 
-export interface SessionView {
+interface SessionView {
   readonly id: string;
   readonly user: string;
   readonly role: string;

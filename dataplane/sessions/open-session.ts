@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { UserConfig } from "../../core/config/types.ts";
+import type { ProjectRef, UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure, PrimaryInDoubt, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { LoginAttempt, Throttle } from "../admission/login-throttle.ts";
@@ -13,7 +13,6 @@ import { parseAuthorization } from "../authenticate/parse-authorization.ts";
 import type { TokenClaims, Tokens } from "../authenticate/tokens.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionReads, SessionWrites } from "../store/ports/sessions.ts";
-import type { Observe } from "./observation.ts";
 import type { PasswordVerifier } from "./passwords.ts";
 import {
   invalidLogin,
@@ -25,7 +24,25 @@ import {
 } from "./refusals.ts";
 import type { SessionRefresh, UnfinishedWrites } from "./unfinished-writes.ts";
 
-export interface OpenSessionDeps {
+export type AuthenticationObservation =
+  | {
+      readonly kind: "login";
+      readonly project: ProjectRef;
+      /**
+       * `throttled`: after too many failures. `limited`: right, but the project has its maximum of sessions. `failed`: neither checked nor
+       * refused, the store or the directory did not answer.
+       */
+      readonly outcome: "opened" | "refused" | "throttled" | "limited" | "busy" | "failed";
+    }
+  | { readonly kind: "refresh"; readonly project: ProjectRef; readonly outcome: "refreshed" | "refused" | "failed" }
+  | { readonly kind: "session_ended"; readonly project: ProjectRef }
+  /** A login that was no failure could not be given back to its budget, which is one smaller for a while. */
+  | { readonly kind: "refund_failed"; readonly project: ProjectRef; readonly cause: unknown }
+  | { readonly kind: "password_queue"; readonly running: number; readonly waiting: number };
+
+export type Observe = (observation: AuthenticationObservation) => void;
+
+interface OpenSessionDeps {
   readonly directory: Directory;
   readonly store: SessionReads & SessionWrites;
   readonly clock: Clock;

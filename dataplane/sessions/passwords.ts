@@ -16,14 +16,14 @@ import { createSemaphore, type SemaphoreState } from "../../core/semaphore.ts";
 import { loginBusy } from "./refusals.ts";
 
 /** True when the password is the one of the hash; undefined stands for an unknown user. False after the same work, whatever the hash. */
-export type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
+type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
 
 export interface PasswordVerifier {
   /** Runs `attempt` once a permit is free; projects get them in turn. Throws Problem `login_busy` when too many wait already. */
   withPermit<T>(project: string, attempt: (compare: ComparePassword) => Promise<T>): Promise<T>;
 }
 
-export interface PasswordVerifierOptions {
+interface PasswordVerifierOptions {
   /** Attempts at once; more than libuv has threads to spare would hold up DNS and files. */
   readonly concurrency: number;
   /** Attempts that may wait; beyond it they are refused. */

@@ -32,7 +32,7 @@ export interface UnfinishedWrites<Write extends OfSession> {
   close(): void;
 }
 
-export interface UnfinishedWritesDeps<Write> {
+interface UnfinishedWritesDeps<Write> {
   readonly write: (write: Write) => Promise<unknown>;
   /** Names the primary of a project's sessions (store/ports/sessions.ts). */
   readonly primaryOf: (project: ProjectRef) => string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { soloLimit } from "../../dataplane/admission/fair-share.ts";
 import { scanBytes } from "../../dataplane/objects/list/filter-and-sort.ts";
-import { pageBytes } from "../../dataplane/objects/list/request.ts";
+import { pageBytes } from "../../dataplane/objects/list/run-without-index.ts";
 import { root } from "../../tools/read-crds.ts";
 import { growsAtMost, memoryLimit } from "../support/fleet/attacked-replica.ts";
 

@@ -20,7 +20,7 @@ import { createIssuerKeys, type FoundKeys } from "./issuer-keys.ts";
 import { createKeyWaits } from "./key-waits.ts";
 import { memberOf, readToken, type UnverifiedToken } from "./read-token.ts";
 
-export interface ExternalTokens {
+interface ExternalTokens {
   /**
    * Whom it proves to call, without a promise where it was verified before; undefined for a token that says it is the project's own. Throws
    * Problem `invalid_credentials` or `token_expired`.
@@ -29,7 +29,7 @@ export interface ExternalTokens {
   close(): void;
 }
 
-export interface ExternalTokensDeps {
+interface ExternalTokensDeps {
   readonly directory: Pick<Directory, "project" | "onChange">;
   readonly clock: Clock;
   readonly timers: Timers;

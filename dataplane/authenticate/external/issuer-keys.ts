@@ -12,7 +12,7 @@ export type FoundKeys = readonly KeyObject[] | "unknown" | "ambiguous";
 /** Each costs a verification for every token that none of them signed. */
 const maxKeysOfOneId = 4;
 
-export interface IssuerKeys {
+interface IssuerKeys {
   find(issuer: IssuerConfig, token: Pick<UnverifiedToken, "algorithm" | "kid">): FoundKeys;
 }
 

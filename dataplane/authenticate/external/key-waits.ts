@@ -9,7 +9,7 @@ import { recentlyUsed } from "../../../core/recently-used.ts";
 import type { Timers } from "../../../core/timers.ts";
 import type { Directory, LiveProject } from "../../config/directory.ts";
 
-export interface KeyWaits {
+interface KeyWaits {
   /**
    * The issuer as it is configured once that is not `issuer` any more; undefined when that took too long, or the issuer is gone. Undefined
    * instead of a promise where the request is not to wait.
@@ -20,7 +20,7 @@ export interface KeyWaits {
   close(): void;
 }
 
-export interface KeyWaitsDeps {
+interface KeyWaitsDeps {
   readonly directory: Pick<Directory, "project" | "onChange">;
   readonly timers: Timers;
   readonly monotonic: () => number;

@@ -26,7 +26,7 @@ const maxWaiting = 32;
 /** How long a scan works before it lets others in. */
 const spellMilliseconds = 5;
 
-export interface Scan {
+interface Scan {
   readonly collection: CollectionRef;
   /** Every object that may match, in order of creation. */
   readonly texts: AsyncIterable<readonly string[]>;
@@ -41,7 +41,7 @@ export interface Scan {
   readonly semaphore: Semaphore;
 }
 
-export interface ScannedPage extends Page {
+interface ScannedPage extends Page {
   /** Position of the last object shown, when there are more. */
   readonly next?: Cursor;
 }
@@ -54,7 +54,7 @@ export function createScanSemaphore(): Semaphore {
 /** Which limit a scan gave up at: of the objects or bytes that it reads, or of the bytes that it keeps for the page. */
 export type Excess = "objects" | "bytes_read" | "bytes_kept";
 
-export type ScanResult = { readonly page: ScannedPage } | { readonly excess: Excess };
+type ScanResult = { readonly page: ScannedPage } | { readonly excess: Excess };
 
 export async function filterAndSort(scan: Scan): Promise<ScanResult> {
   const { conditions, order, offset, limit, after } = scan;

@@ -4,12 +4,12 @@
 import { Problem } from "../../../core/errors/problem.ts";
 import { type Operator, operandKind, operatorNamed, operatorsFor } from "../../../core/filter-operators.ts";
 import { canonicalJson } from "../../../core/json/canonical.ts";
+import { nearest } from "../../../core/nearest.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
-import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
-import { requireDate } from "./date-values.ts";
-import { nullHint, parameterHint } from "./parameter-hints.ts";
-import { fieldNames, type Parameters } from "./query-parameters.ts";
-import { serviceFields } from "./service-fields.ts";
+import type { DateFormat, DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
+import { checkedFormat } from "../../../core/schema/formats.ts";
+import { Meter } from "../../../core/schema/meter.ts";
+import { fieldNames, type Parameters, serviceFields } from "./query-parameters.ts";
 
 export interface Filter {
   readonly name: string;
@@ -198,4 +198,84 @@ function literalFits(literal: string, type: keyof typeof expectation): boolean {
   if (type === "null") return value === null;
   if (type === "boolean") return typeof value === "boolean";
   return typeof value === "number" && (type === "number" || Number.isInteger(value));
+}
+
+/** What other services page and sort by. */
+const foreignParameters: ReadonlyMap<string, string> = new Map([
+  ["_page", "`_limit` and `_offset`"],
+  ["_per_page", "`_limit`"],
+  ["_start", "`_offset`"],
+  ["_end", "`_offset` and `_limit`"],
+  ["_order", "`_sort=-field` for descending order"],
+]);
+
+/** `qty_gte`, `qty__gte`, `qty.gte`, `qty[gte]`, `qty[$gte]`. */
+const operatorForm = /^(.+?)(?:_{1,2}|\.|\[\$?)([A-Za-z]{2,10})\]?$/;
+/** A name longer than any that a person mistypes is not looked at. */
+const maxLength = 128;
+const maxCandidates = 40;
+
+/** What to write instead, as a sentence; undefined when nothing is alike. */
+function parameterHint(name: string, schema: CompiledSchema, reserved: ReadonlySet<string>): string | undefined {
+  if (name.length > maxLength) return undefined;
+  const foreign = foreignParameters.get(name);
+  if (foreign !== undefined) return `write ${foreign}.`;
+  const operator = withOwnOperator(name, schema);
+  if (operator !== undefined) return `write \`${operator}\`.`;
+  const candidates = [...reserved, ...serviceFields.keys(), ...[...schema.properties.keys()].slice(0, maxCandidates)];
+  const meant = nearest(name, candidates);
+  return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
+}
+
+/** What a value of `null` most likely asks for; empty for other values. */
+function nullHint(name: string, value: string): string {
+  return value === "null" ? `; \`${name}:exists=false\` finds objects without it` : "";
+}
+
+function withOwnOperator(name: string, schema: CompiledSchema): string | undefined {
+  const [, field = "", suffix = ""] = operatorForm.exec(name) ?? [];
+  const property = resolveField(schema, field) ?? serviceFields.get(field);
+  const operator = operatorNamed(suffix);
+  if (property === undefined || operator === undefined || !operatorsFor(property.types).includes(operator))
+    return undefined;
+  return operator === "eq" ? field : `${field}:${operator}`;
+}
+
+export function requireDate({ name, types, format }: DeclaredProperty, operator: Operator, text: string): void {
+  if (format === undefined || (text === "null" && types.includes("null"))) return;
+  const value = operandKind(operator);
+  if (value === "equal" && !isDate(text, format)) throw notADate(name, format, nullHint(name, text));
+  if (value === "range" && !isDate(completed(text, format), format)) {
+    throw notADate(`${name}:${operator}`, format, ", or its beginning, as in `2026-01`");
+  }
+}
+
+const beginnings: Readonly<Record<DateFormat, string>> = { date: "0000-01-01", "date-time": "0000-01-01T00:00:00Z" };
+
+/** A year, a month, a day, and whatever part of a time: `2026-1` would come behind September. */
+const beginning = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T.*)?)?)?$/;
+
+/** The first date that begins so; what is no beginning stays as it is. */
+function completed(text: string, format: DateFormat): string {
+  if (!beginning.test(text)) return text;
+  const rest = beginnings[format].slice(text.length);
+  return text + (rest === "" && /\.\d+$/.test(text) ? "Z" : rest);
+}
+
+const maxWork = 10_000;
+
+function isDate(text: string, format: DateFormat): boolean {
+  const meter = new Meter();
+  meter.left = maxWork;
+  return checkedFormat(format)?.fits(text, meter) === true;
+}
+
+const examples: Readonly<Record<DateFormat, string>> = { date: "`2026-01-31`", "date-time": "`2026-01-31T09:00:00Z`" };
+
+function notADate(parameter: string, format: DateFormat, orElse: string): Problem {
+  const plus = format === "date-time" ? "; in a query, `%2B` is a plus sign" : "";
+  return new Problem(
+    "invalid_parameter",
+    `\`${parameter}\` must be a ${format}, as in ${examples[format]}${orElse}${plus}`,
+  );
 }

@@ -5,6 +5,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { percentDecoded } from "../../../core/http/percent-decoded.ts";
 import { type Selection, selectionOf } from "../../../core/json/selection.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
+import type { DeclaredProperty } from "../../../core/schema/declared-properties.ts";
 import { maxDepth } from "../../store/ports/documents.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
@@ -123,3 +124,15 @@ function reachesOpenMember(name: string, schema: CompiledSchema): boolean {
   const dot = name.indexOf(".");
   return dot > 0 && resolveField(schema, name.slice(0, dot)) !== undefined;
 }
+
+export const createdField = "_metadata.created";
+
+const declared: readonly DeclaredProperty[] = [
+  { name: createdField, path: ["_metadata", "created"], types: ["integer"] },
+  { name: "_metadata.creator", path: ["_metadata", "creator"], types: ["string"] },
+  { name: "_metadata.creator_type", path: ["_metadata", "creator_type"], types: ["string"] },
+];
+
+export const serviceFields: ReadonlyMap<string, DeclaredProperty> = new Map(
+  declared.map((property) => [property.name, property]),
+);

@@ -5,8 +5,7 @@ import type { IndexField } from "../../../core/config/types.ts";
 import { betweenValues } from "../../store/order.ts";
 import type { FieldQuery, IdRange } from "../../store/ports/lists.ts";
 import { equalTo, intersection, type ValueRange } from "../../store/ranges.ts";
-import { type Condition, conditionOf } from "./conditions.ts";
-import { createdRange, isCreatedRange } from "./created-range.ts";
+import { type Condition, conditionOf, createdRange, isCreatedRange } from "./conditions.ts";
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
 

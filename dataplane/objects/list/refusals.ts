@@ -5,8 +5,8 @@ import { Problem } from "../../../core/errors/problem.ts";
 import type { Condition } from "./conditions.ts";
 import { type Excess, keptBytes, scanBytes, scanLimit } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
+import { serviceFields } from "./query-parameters.ts";
 import { constraintsOf, effectiveKeys, type FieldConstraints, fieldsOf } from "./query-plan.ts";
-import { serviceFields } from "./service-fields.ts";
 
 /** Fields that one index can have. */
 const maxIndexFields = 2;

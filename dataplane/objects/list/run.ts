@@ -12,8 +12,7 @@ import { cursorOf, positionOf } from "./cursor-position.ts";
 import { idIn } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, type IndexPlan, type IndexScan, type QueryPlan } from "./query-plan.ts";
-import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./request.ts";
-import { listWithoutIndex } from "./run-without-index.ts";
+import { type ListPage, type ListRequest, listWithoutIndex, type RunningList, rangeOf } from "./run-without-index.ts";
 
 export async function listObjects(request: ListRequest): Promise<HttpResponse> {
   const { collection, plan, preconditions, scanSemaphore, url } = request;

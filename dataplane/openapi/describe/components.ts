@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from "../../../core/config/types.ts";
 
-export type Section = "schemas" | "responses" | "parameters" | "headers";
+type Section = "schemas" | "responses" | "parameters" | "headers";
 
 export class Components {
   readonly #sections = new Map<Section, Map<string, Json>>();

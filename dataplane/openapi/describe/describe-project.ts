@@ -6,7 +6,6 @@ import { parseJson } from "../../../core/json/parse-json.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
 import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
-import { issuerSchemes, withIssuers } from "./issuer-schemes.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {
   collectionOperations,
@@ -29,7 +28,15 @@ import {
 } from "./policies.ts";
 import { type ProblemSource, problemResponses, rateHeaders } from "./problems.ts";
 import { addResourceSchemas } from "./resource-schemas.ts";
-import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
+import {
+  issuerSchemes,
+  requestHeaders,
+  securitySchemes,
+  sharedHeaders,
+  sharedParameters,
+  sharedSchemas,
+  withIssuers,
+} from "./shared-parts.ts";
 
 /** Characters of the schemas as given; the document has most of them three times. */
 const maxCharacters = 4 * 1024 * 1024;

@@ -23,9 +23,9 @@ export type Shape =
   | "Description";
 
 /** Parts of the document. */
-export type AnswerHeader = "Location" | "ETag" | "Idempotent-Replayed";
+type AnswerHeader = "Location" | "ETag" | "Idempotent-Replayed";
 /** On a write, they need the right to read as well. */
-export type RequestHeader = "IfMatch" | "IfNoneMatch" | "IdempotencyKey";
+type RequestHeader = "IfMatch" | "IfNoneMatch" | "IdempotencyKey";
 
 export interface SuccessAnswer {
   readonly status: 200 | 201 | 204 | 304;
@@ -267,7 +267,7 @@ export const partOperations: readonly OperationEntry[] = [
   },
 ];
 
-export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" | "queries"> {
+interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" | "queries"> {
   readonly path: string;
   readonly security: readonly JsonObject[];
   /** Parts of the document. */

@@ -9,8 +9,8 @@ import type {
   Permission,
   ProjectConfig,
 } from "../../../core/config/types.ts";
-import { withIssuers } from "./issuer-schemes.ts";
 import type { ProblemSource } from "./problems.ts";
+import { withIssuers } from "./shared-parts.ts";
 
 /** Whom the policies of one resource or root key let do what. */
 export interface Policies {

@@ -6,7 +6,7 @@ import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.t
 import type { Components } from "./components.ts";
 
 /** What the stages may refuse with, by what a request has or does. */
-export const problemsOf = {
+const problemsOf = {
   everyRequest: ["invalid_request", "request_timeout", "headers_too_large"],
   pathWithParameters: ["invalid_path", "path_too_long"],
   rates: ["rate_limited", "store_unavailable"],

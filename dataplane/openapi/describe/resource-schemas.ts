@@ -7,7 +7,7 @@ import { portableSchema } from "../../../core/schema/portable-schema.ts";
 import type { LiveResource } from "../../config/directory.ts";
 import { type Components, refTo } from "./components.ts";
 
-export interface ResourceSchemas {
+interface ResourceSchemas {
   /** References. */
   readonly sent: JsonObject;
   readonly changes: JsonObject;

@@ -1,8 +1,9 @@
 // The parts that every project's description has: the shapes of problems, sessions and metadata, headers, and how callers show who they
 // are.
 
-import type { JsonObject } from "../../../core/config/types.ts";
+import type { IssuerConfig, JsonObject } from "../../../core/config/types.ts";
 import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.ts";
+import { discoveryUrl, isClusterIssuer } from "../../../core/issuers/issuer-kind.ts";
 
 const text = { type: "string" } as const;
 const role = { enum: ["Users", "Administrators"] } as const;
@@ -245,3 +246,32 @@ export const securitySchemes = {
   },
   refresh: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `refresh_token` of a login." },
 } as const satisfies Readonly<Record<string, JsonObject>>;
+
+/** The dot keeps it apart from the schemes that every project has: the name of an issuer has none, and neither have those. */
+function schemeNameOf({ name }: IssuerConfig): string {
+  return `issuer.${name}`;
+}
+
+export function issuerSchemes(issuers: readonly IssuerConfig[]): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(issuers.map((issuer) => [schemeNameOf(issuer), schemeOf(issuer)]));
+}
+
+/** Tokens of issuers count wherever an API key does; operations for tokens of this service's own sessions take none. */
+export function withIssuers(security: readonly JsonObject[], issuers: readonly IssuerConfig[]): readonly JsonObject[] {
+  if (!security.some((each) => "apikey" in each)) return security;
+  return [...security, ...issuers.map((issuer) => ({ [schemeNameOf(issuer)]: [] }))];
+}
+
+function schemeOf(issuer: IssuerConfig): JsonObject {
+  const { name, url, audiences, keysAreFetched } = issuer;
+  const isOfCluster = isClusterIssuer(issuer);
+  const audience = audiences.map((each) => `\`${each}\``).join(" or ");
+  const token = `A JSON Web Token of \`${url}\` whose \`aud\` has ${audience}: \`Authorization: bearer <TOKEN>\`.`;
+  const caller = `Its callers are named \`${name}/<username>\`.`;
+  // Clients can't reach the discovery document of a cluster, and an issuer whose keys are in the manifest may have none.
+  if (!isOfCluster && keysAreFetched) {
+    return { type: "openIdConnect", openIdConnectUrl: discoveryUrl(url), description: `${token} ${caller}` };
+  }
+  const account = isOfCluster ? " It is the token of a Kubernetes ServiceAccount." : "";
+  return { type: "http", scheme: "bearer", bearerFormat: "JWT", description: `${token}${account} ${caller}` };
+}

@@ -14,7 +14,7 @@ import {
 import type { Directory, LiveProject } from "../../../dataplane/config/directory.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import { createSessions, type Sessions } from "../../../dataplane/sessions/create-sessions.ts";
-import type { AuthenticationObservation } from "../../../dataplane/sessions/observation.ts";
+import type { AuthenticationObservation } from "../../../dataplane/sessions/open-session.ts";
 import { createPasswordVerifier, type PasswordVerifier } from "../../../dataplane/sessions/passwords.ts";
 import type { SessionsAndCounters } from "../store/session-store.ts";
 import { type ManualClock, manualClock } from "../time/manual-clock.ts";

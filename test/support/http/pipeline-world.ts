@@ -2,11 +2,10 @@
 // keeps plans with one that decides every request anew. Ids come in order, so that two worlds that are asked the same answer the same.
 
 import { createLogger } from "../../../core/log/logger.ts";
-import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
 import { createFairShareLimiter, type FairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
-import { withLocalFallback } from "../../../dataplane/admission/local-buckets.ts";
 import { createMemoryBudget, memoryLimits } from "../../../dataplane/admission/memory-budgets.ts";
-import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
+import { createAnonymousWrites, createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
+import { withLocalFallback } from "../../../dataplane/admission/shared-bucket.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
@@ -19,7 +18,7 @@ import { createMetrics } from "../../../dataplane/observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "../../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../../dataplane/observe/usage.ts";
 import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
-import { createSignInOffers } from "../../../dataplane/openapi/sign-in-offers.ts";
+import { createSignInOffers } from "../../../dataplane/openapi/handler.ts";
 import type { KeptPlans } from "../../../dataplane/operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "../../../dataplane/pipeline.ts";
 import { createQuotas } from "../../../dataplane/quotas/quotas.ts";

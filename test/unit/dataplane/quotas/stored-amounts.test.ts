@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { UnservedData } from "../../../../core/config/types.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
-import { createUnservedAmounts } from "../../../../dataplane/quotas/unserved-amounts.ts";
+import { createUnservedAmounts } from "../../../../dataplane/quotas/stored-amounts.ts";
 import type { CollectionSize } from "../../../../dataplane/store/ports/sizes.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createdRange, isCreatedRange } from "../../../../../dataplane/objects/list/created-range.ts";
+import { createdRange, isCreatedRange } from "../../../../../dataplane/objects/list/conditions.ts";
 import type { Filter } from "../../../../../dataplane/objects/list/filters.ts";
 import { beginningOfIds } from "../../../../../dataplane/objects/object-ids.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Counter, Histogram, Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { CounterTally, HistogramTally } from "../../../../dataplane/observe/tallies.ts";
+import { CounterTally, HistogramTally } from "../../../../dataplane/observe/metrics.ts";
 
 const labelNames = ["project", "status"] as const;
 const labels = fc.record({ project: fc.constantFrom("a", 'quo"te', "back\\slash", "new\nline"), status: fc.nat(3) });

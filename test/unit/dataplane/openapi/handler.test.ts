@@ -3,7 +3,7 @@ import { systemClock } from "../../../../core/clock.ts";
 import type { IssuerSignIn } from "../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import type { PageAddition } from "../../../../dataplane/http/page.ts";
-import { createSignInOffers } from "../../../../dataplane/openapi/sign-in-offers.ts";
+import { createSignInOffers } from "../../../../dataplane/openapi/handler.ts";
 import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
 import { type Modifier, project } from "../../../support/http/projects.ts";
 
