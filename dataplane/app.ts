@@ -1,4 +1,4 @@
-// The data plane, put together: authentication, preparer, pipeline, observation, and the two ports they answer on.
+// Composes the data plane: authentication, preparer, pipeline, observation, and two ports.
 
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
@@ -52,54 +52,59 @@ export interface DataPlaneOptions {
   /** 0 picks a free port. */
   readonly port: number;
   readonly adminHost?: string;
-  /** One that is open already stays its owner's to close. */
+  /** The owner of an open port closes it. */
   readonly adminPort: number | AdminPort;
   /** What metrics and usage ask for; absent = nothing. */
   readonly adminToken?: FollowedToken | undefined;
   /** Whether the admin port answers a request, by its Host header; absent = it answers any. */
   readonly isOwnHost?: AdminDeps["isOwnHost"];
   /**
-   * What clients reach it by, a path included, without a trailing slash. Links lead below its path, and it begins the issuer of
-   * tokens, which without it is the path base alone: every replica must name the same, wherever it listens.
+   * Where clients reach the service: origin and path, without a trailing slash. Links and the
+   * issuer of tokens begin with it, so all replicas need the same.
    */
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
   readonly logLevel?: LogLevel;
   readonly writeLog?: (text: string) => void;
-  /** Pages that belong to no project, for hosts that no project claims. They come before projects. */
+  /**
+   * Pages that belong to no project, for hosts that no project claims. They come before projects.
+   */
   readonly pages?: Pages;
   /** Called at the end of each request. */
   readonly onRequestEnded?: ObserveEnding;
-  /** Told of keys of external issuers that tokens name and that are not there. */
+  /** Called with keys of external issuers that tokens name and that are missing. */
   readonly wantKeys?: (wanted: WantedKeys) => void;
-  /** Milliseconds between two of those for one issuer; a minute by default. */
+  /** Milliseconds between two such calls for one issuer; a minute by default. */
   readonly betweenWantsMs?: number;
   readonly clock?: Clock;
   /** Of what waits for keys of issuers, and of what tries again to end sessions. */
   readonly timers?: Timers;
   readonly requestTimeoutMs?: number;
   /**
-   * How long a connection may stand still, 60,000 by default: what a client does not read would stay in memory. Between two requests
-   * Node allows 72,000, unless it is named.
+   * Milliseconds after which an idle connection is closed, 60,000 by default: unread responses take
+   * memory. Between two requests Node allows 72,000, unless this is set.
    */
   readonly unreadTimeoutMs?: number;
   /**
-   * How long `close` still takes requests, 0 by default: load balancers need some time to notice. Each answer then ends its
-   * connection, so that clients turn to another replica.
+   * Milliseconds for which `close` still accepts requests, 0 by default: load balancers need time
+   * to notice. Each response then ends its connection.
    */
   readonly drainMs?: number;
-  /** How often quotas are looked at that nobody writes to, 5,000 by default. */
+  /** How often unused quotas are refreshed, 5,000 by default. */
   readonly quotaRoundMs?: number;
-  /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
+  /**
+   * How long `close` waits for requests under way, 10,000 by default; then it cuts their
+   * connections.
+   */
   readonly closeTimeoutMs?: number;
-  /** Cost of the stored hashes, when they are not made with the usual one. */
+  /** Cost of the stored hashes, where it is not the usual one. */
   readonly passwordCost?: PasswordCost;
 }
 
 interface Pages {
-  /** Raw request targets that may be theirs; all others cost no more than this test. */
+  /** Raw request targets that may be for these pages. Every request is tested against it. */
   readonly targets: RegExp;
-  /** Undefined where it serves nothing: then the request is one for a project. */
+  /** Undefined where the request is not for these pages. */
   serve(incoming: IncomingRequest): Promise<HttpResponse> | undefined;
 }
 
@@ -109,34 +114,34 @@ export interface DataPlane {
   readonly adminUrl: string;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** For what writes objects beside requests. */
+  /** For writes of objects that are not requests. */
   readonly preparer: Pick<CollectionPreparer, "prepare">;
   /** Which indexes are being built, for the operator's status. */
   buildingIndexes(): readonly BuildingIndexes[];
   /** How much of their quotas projects use, likewise. */
   usageReports(): readonly UsageReport[];
   /**
-   * Says that it is not ready and takes requests for `drainMs` more, answers those under way as long as `closeTimeoutMs`
-   * allows, then lets go of everything but the store's owner's store.
+   * Reports "not ready", accepts requests for `drainMs` more, completes those under way within
+   * `closeTimeoutMs`, then closes everything but a store that the caller opened.
    */
   close(): Promise<void>;
 }
 
-type Closers = (() => unknown)[];
+type Cleanups = (() => unknown)[];
 
 /** Rejects when it can't start, with nothing left open that it opened. */
 export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
-  const closers: Closers = [];
+  const cleanups: Cleanups = [];
   try {
-    return await openDataPlane(options, closers);
+    return await openDataPlane(options, cleanups);
   } catch (error) {
-    for (const close of closers.reverse()) await close();
+    for (const close of cleanups.reverse()) await close();
     throw error;
   }
 }
 
-/** Adds to `closers` what is to be closed should the start fail. */
-async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promise<DataPlane> {
+/** Adds to `cleanups` what is to be closed should the start fail. */
+async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Promise<DataPlane> {
   const { directory, clock = systemClock } = options;
   const logger = createLogger({ level: options.logLevel ?? "info", clock, write: options.writeLog ?? writeToStderr });
   const metrics = createMetrics({
@@ -147,21 +152,21 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
   const store = opened ?? (options.store as Store);
-  closers.push(() => opened?.close());
+  cleanups.push(() => opened?.close());
 
   const issuerBase = options.publicUrl ?? "";
-  const { authentication, sessions } = await createCredentials(options, { store, clock, metrics, closers });
+  const { authentication, sessions } = await createCredentials(options, { store, clock, metrics, cleanups });
   const preparer = createCollectionPreparer(store, ({ project, resource }, error) =>
     failuresTo(logger, "Index build failed", { project: keyOfProject(project), resource })(error),
   );
-  closers.push(preparer.close);
+  cleanups.push(preparer.close);
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
-  closers.push(quotas.close);
+  cleanups.push(quotas.close);
   const lifecycle = { stopping: false };
   const plans = createKeptPlans<KeptPlan>();
   const endDropping = directory.onChange(plans.drop);
-  closers.push(endDropping);
+  cleanups.push(endDropping);
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
   const memory = memoryLimits();
 
@@ -209,8 +214,8 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     await opened?.close();
     logger.flush();
   };
-  // A port that is taken must not leave the other one listening.
-  closers.splice(0, closers.length, close);
+  // If one port is taken, the other one is closed again.
+  cleanups.splice(0, cleanups.length, close);
   const { url, adminUrl } = await listenOnBoth(options, server, admin);
   if (issuerBase === "") pipeline.address = publicAddress(url);
 
@@ -249,13 +254,13 @@ interface CredentialDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  readonly closers: Closers;
+  readonly cleanups: Cleanups;
 }
 
 /** What proves who calls, and the sessions whose tokens it takes. */
 async function createCredentials(
   { directory, publicUrl = "", passwordCost, timers, wantKeys, betweenWantsMs }: DataPlaneOptions,
-  { store, clock, metrics, closers }: CredentialDeps,
+  { store, clock, metrics, cleanups }: CredentialDeps,
 ) {
   const deps = { directory, store, clock, ...(timers && { timers }) };
   const authentication = await createAuthentication({
@@ -264,14 +269,14 @@ async function createCredentials(
     ...(wantKeys && { wantKeys }),
     ...(betweenWantsMs !== undefined && { betweenWantsMs }),
   });
-  closers.push(authentication.close);
+  cleanups.push(authentication.close);
   const sessions = await createSessions({
     ...deps,
     authentication,
     observe: metrics.observeAuthentication,
     ...(passwordCost && { passwordCost }),
   });
-  closers.push(sessions.close);
+  cleanups.push(sessions.close);
   return { authentication, sessions };
 }
 

@@ -1,8 +1,8 @@
-// What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which
-// depends on these and on the configuration alone. Plans are kept for later requests that are alike,
-// until something changes. `carryOut`: the feature receives, reads and validates what the request
-// sends, and asks the store. In between, the project's rates are charged, and what the plan refuses is
-// refused. No body is read before the caller is known to be allowed.
+// What happens to a request, in two steps. `decide`: host, method, target and credential → plan,
+// which depends on these and on the configuration alone. Plans are kept for later requests that are
+// alike, until something changes. `carryOut`: the feature receives, reads and validates what the
+// request sends, and asks the store. In between, the project's rates are charged, and what the plan
+// refuses is refused. No body is read before the caller is known to be allowed.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { keyOfProject } from "../core/config/config-keys.ts";
@@ -147,7 +147,7 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
     length = response.text?.length ?? 0;
     return { known, response };
   } catch (error) {
-    // A refusal is a response of next to no length. A failed store says nothing of what others weigh.
+    // A refusal is a response of almost no length. A failed store says nothing about others.
     if (error instanceof Problem) length ??= 0;
     return { known, error: await reportedError(deps, error, { known, admission, usesStoredData }) };
   } finally {
@@ -240,8 +240,9 @@ interface FreshDecision extends Omit<PlannedDecision, "generation"> {
 }
 
 /**
- * Project, then target, then caller, then plan. What takes longer the more the request sends is done
- * in turns of the project, which is found first. `slot` = the one that the request holds by now.
+ * Project, then target, then caller, then plan. What takes longer the more the request sends is
+ * done in turns of the project, which is found first. `slot` = the one that the request holds by
+ * now.
  */
 async function decide(
   deps: PipelineDeps,
@@ -321,7 +322,7 @@ function ratesOf(
   return { project: config, buckets: deps.rates.of(config, rate, requester) };
 }
 
-/** Throws why the request can't be carried out: the project takes no writes, its data are lost, or the caller may not do this. */
+/** Throws where the project takes no writes, its data are lost, or the plan is a refusal. */
 function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
   if (plan.kind === "options" || plan.kind === "server") return plan;
   if (plan.isWrite && plan.project.config.serving === "ReadOnly") {

@@ -1,10 +1,10 @@
-// Turns a client's address into the name of those who count as one client: what budgets are kept by.
+// Turns a client's address into the name that its budgets are counted under.
 
 import ipaddr from "ipaddr.js";
 
 /**
- * An IPv4 address (an IPv4-mapped IPv6 address is one), or an IPv6 /64, which one household usually has whole. All texts that are not
- * addresses are one client, so that made-up ones behind a careless proxy can't get round a limit.
+ * An IPv4 address, also if it is mapped to IPv6, or an IPv6 /64, which is usually one household.
+ * All texts that are no addresses count as one client: made-up ones must not evade a limit.
  */
 export function addressGroup(address: string): string {
   const bare = withoutPort(address);
@@ -15,7 +15,10 @@ export function addressGroup(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-/** Some proxies write the client's port behind its address in X-Forwarded-For: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/**
+ * Some proxies write the client's port into X-Forwarded-For: `192.0.2.1:4711`,
+ * `[2001:db8::1]:4711`.
+ */
 function withoutPort(address: string): string {
   const match = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(address);
   return match?.[1] ?? match?.[2] ?? address;

@@ -1,10 +1,9 @@
-// Keeps one project from holding up the others of a replica, in two ways. A weighted semaphore bounds what it has under way: a request
-// takes a slot of some weight and gives it back at its end. While no other project sends requests, the slots in use may weigh as much as keeps
-// Redis busy; as soon as others do, only as much as the project's share, and further requests wait in a queue, first in, first out. A weight is
-// what a request costs Redis and the event loop, not time. Where the size of its response is not known beforehand, the project's last responses
-// stand for it. And what requests have the event loop compute is timed: a project that has used its part of a turn goes on in the next one.
-// So what another project's request finds before it is bounded, however many connections the first project has.
-// Refuses with 503 `project_busy` a request that finds a queue full, or has waited too long.
+// Keeps one project from delaying all others of a replica, in two ways. Slots: a weighted semaphore
+// bounds what a project has under way. A weight is what a request costs Redis and the event loop.
+// Alone, a project may use as much as keeps Redis busy; while others send requests, only its share,
+// and further requests wait in order of arrival. Turns: computing is timed, and a project that has
+// used up its part of a turn of the event loop continues in the next one. Refuses with 503
+// `project_busy` a request that finds a queue full, or waited too long.
 
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -12,53 +11,57 @@ import { type Monotonic, systemMonotonic, systemTimers, type Timers } from "../.
 import type { LiveProject } from "../config/directory.ts";
 
 export interface FairShareLimiter {
-  /** `undefined` = requests that name no project, which share one. */
+  /** `undefined` = requests that name no project: they share one limiter. */
   of(project: LiveProject | undefined): ProjectLimiter;
 }
 
 export interface ProjectLimiter {
   /**
-   * Takes a slot for a request that weighs `baseWeight` without its body, which has `bodyLength` bytes, and its response, which has
-   * `responseLength` characters more where that is known. A promise when it has to wait. Rejects with Problem `project_busy`.
+   * Takes a slot for a request that weighs `baseWeight` without its body of `bodyLength` bytes and
+   * its response of `responseLength` further characters, if that is known. A promise when it has to
+   * wait. Rejects with Problem `project_busy`.
    */
   acquire(baseWeight: number, responseLength?: number, bodyLength?: number): Slot | Promise<Slot>;
   /**
-   * Runs work that takes longer the more a request sends, and returns what it returns: at once, or as a promise in a later turn of the
-   * event loop. The project is charged for the time that it takes, whether it throws or not. Rejects with Problem `project_busy`.
-   * `slot` = the one that the request holds, if it does.
+   * Runs `work`, now or in a later turn of the event loop, and returns what it returns. The project
+   * is charged for its time, also if it throws. `slot` = the one of the request, if it has one.
+   * Rejects with Problem `project_busy`.
    */
   inTurn<T>(work: () => T, slot?: Slot): T | Promise<T>;
 }
 
 export interface Slot {
-  /** `length` = characters of the response; undefined when there was none from which to learn what further ones weigh. */
+  /** `length` = characters of the response; undefined where it says nothing about further ones. */
   release(length: number | undefined): void;
 }
 
-/** Weight that a project may have in use while others ask: some three quarters of a millisecond of single reads. */
+/** Weight of a project's slots while others ask: some 0.75 ms of single reads. */
 export const contendedLimit = 8;
 /**
- * Weight while nobody else asks, once a response showed what they weigh: more would only wait in Redis, where everybody waits behind it.
- * Two hundred reads of a mebibyte took longer there than any command may take, and all projects were refused.
+ * Weight while nobody else asks, once a response showed the usual size. More would only queue up in
+ * Redis: 200 reads of a mebibyte took longer than the time limit of commands.
  */
 export const soloLimit = 64;
-/** Milliseconds for which one project may compute before the event loop turns to others. */
+/** Milliseconds for which one project may compute in one turn of the event loop. */
 export const turnMs = 1;
 /**
- * Milliseconds that each turn of a request without a slot is charged for what is not timed: Node
- * receives and answers it, which takes 0.1 to 0.2. Such a request has one to four turns.
+ * Milliseconds that a turn without a slot costs in addition, for receiving and answering the
+ * request.
  */
 const unseenMs = 0.2;
-/** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
+/**
+ * Milliseconds of rest for each one of computing beyond a turn, while others ask: they get 3/4 of
+ * the time.
+ */
 const restPerMs = 3;
 /**
- * Requests of one project that may wait for slots. For turns all connected clients may wait: one that
- * is refused at once asks again at once.
+ * Requests of one project that may wait for slots. For turns all clients may wait: a refused one
+ * repeats its request at once.
  */
 export const maxWaiting = 1_000;
-/** Milliseconds that one waits at most. */
+/** Milliseconds that a request waits at most. */
 export const maxWaitMs = 2_000;
-/** A thousand that came at once, and are late at once, would hold up all others for a tenth of a second. */
+/** A thousand refusals at once would delay all others for a tenth of a second. */
 const maxRefusedAtOnce = 16;
 /** Milliseconds for which a project that asked counts as asking. */
 const presentMs = 1_000;
@@ -74,7 +77,7 @@ interface QueuedRequest {
   readonly reject: (error: Problem) => void;
 }
 
-/** Calls `run` in the next turn of the event loop, once requests that have arrived meanwhile are served. */
+/** Calls `run` in the next turn of the event loop, after requests that have arrived. */
 type NextTurn = (run: () => void) => void;
 
 interface FairShareOptions {
@@ -82,7 +85,7 @@ interface FairShareOptions {
   readonly nextTurn?: NextTurn;
   /** What computing takes is the process's own time, whatever the clock says. */
   readonly elapsed?: Monotonic;
-  /** Requests of one project that may wait for turns; more than connections may be open. */
+  /** Requests of one project that may wait for turns: more than there may be connections. */
   readonly maxTurns?: number;
 }
 
@@ -95,7 +98,8 @@ export function createFairShareLimiter(
     maxTurns = Number.POSITIVE_INFINITY,
   }: FairShareOptions = {},
 ): FairShareLimiter {
-  // By the live project: a new configuration has a new limiter, and the slots in use of the former one are bounded.
+  // By the live project: a new configuration has a new limiter. The slots of the former one are
+  // bounded too.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
   const newLimiter = (uid: string): Limiter =>
@@ -116,18 +120,18 @@ export function createFairShareLimiter(
 
 /** By the UID, which a project keeps with a new configuration. */
 interface Presence {
-  /** Notes that a project asks. */
-  note(uid: string): void;
+  /** Records that a project sent a request. */
+  record(uid: string): void;
   /** Whether a project other than this has asked a moment ago. */
   isContended(uid: string): boolean;
 }
 
-/** The two that asked last are enough to know whether anybody but one of them did. */
+/** The last two projects that asked are enough to tell whether another one did. */
 function createPresence(clock: Clock): Presence {
   let last: { uid: string | undefined; at: number } = { uid: undefined, at: Number.NEGATIVE_INFINITY };
   let before = last;
   return {
-    note(uid) {
+    record(uid) {
       if (last.uid === uid) last.at = clock.monotonic();
       else {
         before = last;
@@ -162,15 +166,15 @@ class Limiter implements ProjectLimiter {
   readonly #queue: QueuedRequest[] = [];
   /** Weight of the slots that were acquired and not released. */
   #inUse = 0;
-  /** Characters that a response is expected to have whose length is not known beforehand; undefined until the first one. */
+  /** Expected characters of a response of unknown length; undefined until the first response. */
   #expectedLength: number | undefined;
-  /** Whether a timer will look at the queue. */
+  /** Whether a timer will check the queue. */
   #isTimed = false;
   /** Milliseconds of computing since the project last gave way to others. */
   #computedMs = 0;
   /** Whether others come first: until the next turn of the event loop. */
   #givesWay = false;
-  /** Of requests that hold a slot: slots bound how many. */
+  /** Requests with a slot: the slots bound how many. */
   readonly #turnsOfHolders: (() => void)[] = [];
   readonly #turnsOfOthers: (() => void)[] = [];
   /** Both have their turns alternately. */
@@ -187,7 +191,7 @@ class Limiter implements ProjectLimiter {
   }
 
   acquire(baseWeight: number, responseLength?: number, bodyLength = 0): Slot | Promise<Slot> {
-    this.#presence.note(this.#uid);
+    this.#presence.record(this.#uid);
     const weight = this.#weightOf(baseWeight, bodyLength, responseLength);
     if (this.#queue.length === 0 && this.#hasRoom(weight, responseLength)) return this.#take(weight, responseLength);
     if (this.#queue.length >= maxWaiting) return Promise.reject(busy());
@@ -262,7 +266,7 @@ class Limiter implements ProjectLimiter {
     return first.shift() ?? second.shift();
   }
 
-  /** By a timer, because a release may come too late: while Redis hangs, no slot is released until its command times out. */
+  /** A timer, because no slot is released while Redis hangs, until its commands time out. */
   #refuseOnTime(since: number): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
@@ -283,7 +287,7 @@ class Limiter implements ProjectLimiter {
     return {
       release: (length) => {
         this.#inUse -= weight;
-        // A large value that was put says nothing of other responses: their requests would run one by one behind it.
+        // A large value that was written says nothing about other responses.
         if (responseLength === undefined && length !== undefined) {
           this.#expectedLength = Math.max(length, Math.floor((this.#expectedLength ?? 0) * 0.9));
         }
@@ -309,7 +313,7 @@ class Limiter implements ProjectLimiter {
     }
   }
 
-  /** A request that weighs more than the whole share runs alone. */
+  /** A request that weighs more than the share runs alone. */
   #hasRoom(weight: number, responseLength = this.#expectedLength): boolean {
     const wanted = this.#inUse + weight;
     if (this.#inUse === 0 || wanted <= contendedLimit) return true;

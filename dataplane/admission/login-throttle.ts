@@ -1,5 +1,6 @@
-// Counts failed logins over all replicas, per (user name, client address) and per (project, address), never per user name
-// alone: that would let anybody lock anybody out. Refuses with `login_throttled`.
+// Counts failed logins over all replicas, per (user name, client address) and per (project,
+// address). Never per user name alone: anybody could lock out anybody. Refuses with
+// `login_throttled`.
 
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -18,7 +19,7 @@ export interface LoginAttempt {
 export interface Throttle {
   /** Throws Problem `login_throttled` when the store said so a moment ago; asks no store. */
   refuseKnown(attempt: LoginAttempt): void;
-  /** Takes one failure in advance, before the password is looked at. Throws Problem `login_throttled`. */
+  /** Takes one failure before the password is checked. Throws Problem `login_throttled`. */
   spend(attempt: LoginAttempt): Promise<void>;
   /** Gives it back: the login succeeded, or was not checked. */
   refund(attempt: LoginAttempt): Promise<void>;
@@ -27,12 +28,12 @@ export interface Throttle {
 const windowSeconds = 300;
 const failuresPerUserAndAddress = 10;
 const failuresPerAddress = 100;
-/** Milliseconds during which an exhausted budget is not asked about again; a flood then costs the store nothing. */
+/** Milliseconds before the store is asked again about an exhausted budget. */
 const rememberFor = 1000;
 const maxRemembered = 10_000;
 
 export function createThrottle(counters: Counters, clock: Clock): Throttle {
-  /** Name of the (user name, address) budget → when to ask again, and when the client may, in milliseconds of the monotonic clock. */
+  /** By the name of the (user name, address) budget, in milliseconds of the monotonic clock. */
   const exhausted = recentlyUsed<{ readonly askAgain: number; readonly retryAt: number }>(maxRemembered);
 
   return {
@@ -60,7 +61,7 @@ export function createThrottle(counters: Counters, clock: Clock): Throttle {
 function budgetsOf({ project, username, address }: LoginAttempt): readonly [Budget, Budget] {
   const from = `login:${project.namespace}/${project.name}:${addressGroup(address)}`;
   return [
-    // The user name stands last: whatever it holds, no two pairs share a budget.
+    // The user name is last: whatever it contains, no two pairs share a budget.
     { name: `${from}:user:${username}`, limit: failuresPerUserAndAddress, windowSeconds },
     { name: `${from}:all`, limit: failuresPerAddress, windowSeconds },
   ];

@@ -1,7 +1,7 @@
-// Bounds what waits in memory, over all requests: bodies, from their arrival to the end of their write; responses that clients have not
-// read; and requests that wait for an earlier one on their connection. Each has a budget, which follows from Node's heap limit, and so
-// does the number of connections. A project has room for as many bytes as it would leave to all others: half of a budget when it is
-// alone, a third when another one has as much. So no number of projects fills a budget.
+// Bounds what waits in memory: bodies until their write ends, responses that clients have not read,
+// and requests behind an earlier one on their connection. The budgets and the number of connections
+// follow from Node's heap limit. A project may use as many bytes as it leaves to all others: half
+// of a budget alone, a third beside an equal one. So no number of projects fills a budget.
 
 import { getHeapStatistics } from "node:v8";
 
@@ -11,16 +11,22 @@ export interface MemoryLimits {
   readonly bodies: number;
   /** Bytes of responses. */
   readonly responses: number;
-  /** Bytes of requests that wait for their turn on a connection. They are one share, which has half. */
+  /**
+   * Bytes of requests that wait for an earlier one on their connection. They are one share: half of
+   * it.
+   */
   readonly pipelined: number;
 }
 
-/** What a connection needs that no budget counts. Measured: 24 KiB after a request, and twice that with a head of 31 KiB that does not end. */
+/**
+ * What a connection needs that no budget counts: 24 KiB after a request, twice that with an
+ * unfinished head of 31 KiB (measured).
+ */
 const connectionBytes = 48 * 1024;
 
 /**
- * Shares of the heap limit. Together they leave enough of the container's memory to the program itself, where the heap limit is 60 % of
- * it, as in the chart.
+ * Shares of the heap limit. The chart sets that to 60 % of the container's memory, and the shares
+ * leave enough of it to the program.
  */
 export function memoryLimits(heapLimit = getHeapStatistics().heap_size_limit): MemoryLimits {
   return {
@@ -44,19 +50,19 @@ export interface MemoryShare {
 
 export function createMemoryBudget(limit: number): MemoryBudget {
   const byProject = new WeakMap<object, MemoryShare>();
-  let heldByAll = 0;
+  let usedByAll = 0;
   const share = (): MemoryShare => {
-    let held = 0;
+    let used = 0;
     return {
       take(bytes) {
-        if (held + bytes > limit - heldByAll - bytes) return false;
-        held += bytes;
-        heldByAll += bytes;
+        if (used + bytes > limit - usedByAll - bytes) return false;
+        used += bytes;
+        usedByAll += bytes;
         return true;
       },
       release(bytes) {
-        held -= bytes;
-        heldByAll -= bytes;
+        used -= bytes;
+        usedByAll -= bytes;
       },
     };
   };

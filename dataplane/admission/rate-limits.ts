@@ -1,5 +1,6 @@
-// Holds a project and each of its callers to the rates that the Project names, over all replicas. Refuses with 429 `rate_limited`
-// and says in RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) what is left, also where nothing is refused.
+// Limits a project and each of its callers to the rates that the Project names, over all replicas.
+// Refuses with 429 `rate_limited`. Every response has RateLimit headers
+// (draft-ietf-httpapi-ratelimit-headers-10).
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -15,26 +16,30 @@ import { type BucketPolicy, type LocalBuckets, SharedBucket } from "./shared-buc
 export interface RateLimits {
   /** The buckets that a request takes from, the caller's first. */
   of(project: ProjectRef, rates: ProjectRates, requester: Requester): readonly SharedBucket[];
-  /** Takes from each. Throws Problem `rate_limited`, or what the store raises, and has taken from none then. */
+  /**
+   * Takes a token from each bucket, or from none. Throws Problem `rate_limited`, or what the store
+   * raises.
+   */
   take(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 
 interface Requester {
   readonly caller: Caller;
-  /** The client's, trusted proxies resolved; asked for where callers are told apart by it. */
+  /** The client's address, trusted proxies resolved. Reading it costs time, so it is a function. */
   readonly address: () => string;
 }
 
 export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) => void;
 
-/** Buckets that a replica remembers; of a forgotten one it asks the store. */
+/** Buckets that a replica remembers. It asks the store about others. */
 const maxRemembered = 20_000;
 
 export function createRateLimits(buckets: TokenBuckets, clock: Clock, observe: ObserveLimited): RateLimits {
   const known = recentlyUsed<SharedBucket>(maxRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {
-    // With its figures, so that a changed rate has a new bucket here; the store goes on with its count.
+    // The figures are part of the key: a changed rate has a new bucket here. The store keeps its
+    // count.
     const key = `${requestsPerSecond} ${burst} ${name}`;
     let bucket = known.get(key);
     if (bucket === undefined) {
@@ -68,7 +73,7 @@ interface Refusal {
   readonly waitMs: number;
 }
 
-/** Takes a token from each bucket, or, when one has none or can't be asked, from none. */
+/** Takes a token from each bucket, or from none if one is empty or the store fails. */
 async function takeFromAll(buckets: readonly SharedBucket[]): Promise<Refusal | undefined> {
   const paying: SharedBucket[] = [];
   try {
@@ -80,7 +85,7 @@ async function takeFromAll(buckets: readonly SharedBucket[]): Promise<Refusal | 
     }
     return undefined;
   } finally {
-    if (paying.length < buckets.length) for (const bucket of paying) bucket.giveBack();
+    if (paying.length < buckets.length) for (const bucket of paying) bucket.refund();
   }
 }
 

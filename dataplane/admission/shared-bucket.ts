@@ -1,17 +1,21 @@
-// One replica's view of a token bucket that all replicas share. Tokens are drawn in small portions, so that a busy caller costs the
-// store no round trip per request: never more than the bucket holds, and at most a portion unused for a second. While the store's last
-// reply says that the bucket is empty, requests are refused without asking again, for a second at most.
+// One replica's part of a token bucket that all replicas share. It draws tokens in small portions,
+// so that a busy caller does not cost a round trip per request. A portion is never more than the
+// bucket has, and expires after a second. An empty bucket refuses for at most a second without
+// asking the store.
 
 import type { Clock } from "../../core/clock.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { createMemoryBuckets } from "../store/memory-buckets.ts";
 import type { Budget, Counters, SpendOutcome, TokenBucket, TokenBuckets } from "../store/ports/limits.ts";
 
-/** Milliseconds in which a portion has to be used up for the next one to be larger; also the most that one may hold of the rate. */
+/**
+ * A portion used up within this time (milliseconds) doubles the next one. No portion is more than
+ * this time's worth of the rate.
+ */
 const portionMs = 50;
-/** Milliseconds after which what is left of a portion is forgotten: the bucket has filled by as much. */
+/** Milliseconds after which the rest of a portion expires: the bucket has filled by as much. */
 const keptMs = 1_000;
-/** Milliseconds for which an empty bucket is believed to be empty at most: what the store said of later times may turn out otherwise. */
+/** Milliseconds after which the store is asked again about an empty bucket. */
 const emptyMs = 1_000;
 
 export interface BucketPolicy {
@@ -24,7 +28,7 @@ export class SharedBucket {
   readonly policy: BucketPolicy;
   readonly #store: TokenBuckets;
   readonly #clock: Clock;
-  /** Tokens of the last portion that are left, and when it was drawn. All times are of the clock that nobody sets. */
+  /** Tokens left of the last portion, and when it was drawn, by the monotonic clock. */
   #own = 0;
   #drawnAt = Number.NEGATIVE_INFINITY;
   /** When they are forgotten. */
@@ -45,13 +49,16 @@ export class SharedBucket {
     this.#left = policy.bucket.burst;
   }
 
-  /** Takes one token: 0, or the milliseconds until there may be one. A promise when the store has to be asked. */
+  /**
+   * Takes one token: 0, or the milliseconds until there may be one. A promise where the store is
+   * asked.
+   */
   take(): number | Promise<number> {
     return this.#takeOwn() ?? this.#takeDrawn();
   }
 
   /** A token that was taken for a request that another limit refused, or could not check. */
-  giveBack(): void {
+  refund(): void {
     const now = this.#clock.monotonic();
     if (now >= this.#keptUntil) {
       this.#own = 0;
@@ -109,7 +116,7 @@ export class SharedBucket {
 }
 
 export interface LocalBuckets extends TokenBuckets {
-  /** Locally a bucket that holds the budget and fills within its window. */
+  /** A local bucket has the size of the budget, and fills within its window. */
   spend(budget: Budget): Promise<SpendOutcome>;
 }
 

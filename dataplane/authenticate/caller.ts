@@ -24,7 +24,7 @@ interface KeyCaller {
   readonly access: Access;
 }
 
-/** Whom an external issuer names. */
+/** A caller that an external issuer names. */
 export interface ExternalCaller {
   readonly kind: "external";
   /** The issuer's name in the project, which has no slash. */
@@ -56,7 +56,7 @@ export function logMembersOf(caller: Caller): string {
   return caller.kind === "apikey" ? `${member},"keyDescription":${JSON.stringify(caller.description)}` : member;
 }
 
-/** A user, a key and a caller of an issuer of one name are different owners. */
+/** A user, a key and an issuer's caller of the same name are different owners. */
 export function ownerOf(caller: Caller): Owner {
   return `${caller.kind}:${creatorOf(caller)}`;
 }

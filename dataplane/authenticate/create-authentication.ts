@@ -1,7 +1,8 @@
-// What an Authorization header proves: an API key by its SHA-256, an access token by its signature, a token of an external issuer by that
-// issuer's (external/). Whether the key, the issuer, or the user and the session, exist, and with which role, is looked up in live
-// configuration whenever a request is decided, so that a removal takes effect immediately, also while the store is away. Refuses with 401,
-// and with 503 what can't be looked up.
+// What an Authorization header proves: an API key by its SHA-256, an access token by its signature,
+// a token of an external issuer by that issuer's key (external/). Whether the key or user still
+// exists, and its role, is read from live configuration whenever a request is decided, so a removal
+// takes effect immediately, also while the store is away. Refuses with 401, and with 503 what can't
+// be looked up.
 
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -31,24 +32,25 @@ import {
 } from "./refusals.ts";
 import { createSigningKeys, createTokens, publicKeySet, type ReadClaims, type Tokens } from "./tokens.ts";
 
-/** Who a header proved that a request comes from. Configuration apart, it holds within a time and until the session ends. */
+/** A caller, as a header proved it. It is valid for a time, and until the session ends. */
 export interface Proof {
   readonly caller: Caller;
   /** Members of the log line that name the caller. */
   readonly logMembers: string;
-  /** Unix milliseconds: the first in which it holds, and the first in which it no longer does. */
+  /** Unix milliseconds; `validUntil` is excluded. */
   readonly validFrom: number;
   readonly validUntil: number;
 }
 
-/** Every method but `holds` throws Problem with a code of docs/reference/errors.md. */
+/** Methods throw Problem with a code of docs/reference/errors.md, except for `holds`. */
 export interface Authentication {
   /**
-   * The caller that an Authorization header proves. No header: anonymous. A bad `apikey` or `bearer` always throws; with
-   * policy Disabled other schemes count as no header. Answers without a promise when all that it needs is in memory.
+   * The caller that a header proves; anonymous without a header. A bad `apikey` or `bearer` always
+   * throws; under the policy Disabled other schemes count as no header. Synchronous when everything
+   * needed is in memory.
    */
   authenticate(project: LiveProject, header: string | undefined): Proof | Promise<Proof>;
-  /** Whether that is still proved, as far as time and sessions say, while the project's configuration is the same. */
+  /** Whether time and sessions still allow it. Changes of the configuration are not checked. */
   holds(proof: Proof): boolean;
   /** RFC 7517 key set of the public keys. */
   jwks(project: LiveProject): { readonly keys: readonly Readonly<Record<string, string>>[] };
@@ -65,16 +67,16 @@ interface AuthenticationDeps {
   readonly clock: Clock;
   /** `iss` of a project's tokens: its configured path base, whatever address a request used. */
   readonly issuerOf: (project: LiveProject) => string;
-  /** Tokens whose signature is remembered, of our own and of others each; `maxVerified` by default. */
+  /** Verified tokens that are remembered, of our own and of others each. */
   readonly maxVerified?: number;
   readonly timers?: Timers;
-  /** Told of keys of external issuers that tokens name and that are not there. */
+  /** Called with keys of external issuers that tokens name and that are missing. */
   readonly wantKeys?: (wanted: WantedKeys) => void;
-  /** Milliseconds between two of those for one issuer; a minute by default. */
+  /** Milliseconds between two such calls for one issuer; a minute by default. */
   readonly betweenWantsMs?: number;
 }
 
-/** Some hundred bytes each. Only good ones are remembered, so that a flood of forged ones pushes nothing out. */
+/** Some hundred bytes each. Only valid tokens are remembered: forged ones push nothing out. */
 const defaultMaxVerified = 20_000;
 
 const always = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIVE_INFINITY };
@@ -86,7 +88,7 @@ export const noCredential: Proof = Object.freeze({
   ...always,
 });
 
-/** Rejects with what the store says when the sessions ended so far can't be learnt. */
+/** Rejects with what the store says when the sessions that ended so far can't be read. */
 export async function createAuthentication(deps: AuthenticationDeps): Promise<Authentication> {
   const { directory, store, clock, issuerOf, maxVerified = defaultMaxVerified } = deps;
   const ended = createEndedSessions(clock);
@@ -131,8 +133,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     return proof;
   };
 
-  // Found by hash and not by comparing texts: the time of a look-up depends on SHA-256 values, which do not lead
-  // back to a 256-bit key.
+  // Found by hash: the time of a look-up depends on SHA-256 values, which do not lead back to a
+  // 256-bit key.
   const byKey = (project: LiveProject, key: string): Proof | Promise<Proof> => {
     const found = directory.key(project, createHash("sha256").update(key).digest("hex"));
     return found instanceof Promise ? found.then((loaded) => proofOfKey(project, loaded)) : proofOfKey(project, found);
@@ -146,7 +148,10 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       : proofOfToken(project, claims, found);
   };
 
-  /** Undefined in a project without external issuers, and for a token that says it is the project's own. */
+  /**
+   * Undefined in a project without external issuers, and for a token that names the project as its
+   * issuer.
+   */
   const byExternalToken = (project: LiveProject, token: string): Proof | Promise<Proof> | undefined => {
     const granted = project.issuers.size === 0 ? undefined : externalTokens.read(project, token);
     return granted instanceof Promise ? granted.then(proofOfGrant) : granted && proofOfGrant(granted);
@@ -166,7 +171,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       const credential = parseAuthorization(header);
       if (credential.kind === "apikey") return byKey(project, credential.key);
       if (credential.kind === "token") return byToken(project, credential);
-      // Where nobody needs a credential, a header of another scheme was meant for a proxy on the way.
+      // Under the policy Disabled, a header of another scheme is meant for a proxy.
       const meantForUs = credential.kind === "malformed" && credential.scheme !== "basic";
       if (project.config.authentication === "Disabled" && !meantForUs) return noCredential;
       throw malformedCredential(project, credential);
@@ -183,8 +188,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
 }
 
 /**
- * The Authorization header of a request. Throws Problem `invalid_credentials` where there are several, which arrive joined: a proxy may go by
- * another one. A single header of another scheme may have commas, too.
+ * The Authorization header. Throws Problem `invalid_credentials` where there are several: they
+ * arrive joined, and a proxy may use another one. A single header may contain commas too.
  */
 export function authorizationOf(
   { config }: LiveProject,
@@ -198,7 +203,7 @@ export function authorizationOf(
 
 type TokenCredential = Extract<Authorization, { readonly kind: "token" }>;
 
-/** Whoever signs in at an issuer may have got another kind of token than they think. A project without issuers takes one kind only. */
+/** A project with issuers says what is wrong with the form: people confuse kinds of tokens. */
 function malformedCredential({ config, issuers }: LiveProject, credential: Authorization): Problem {
   const fault = credential.kind === "malformed" && issuers.size > 0 ? credential.fault : undefined;
   return fault === undefined ? invalidCredentials(config) : externalTokenRefused(config, tokenFaults[fault]);
@@ -223,14 +228,18 @@ function proofOf(caller: Caller, validity: Validity): Proof {
 /** `accessTokenSeconds` = the lifetime of an access token as it is configured now. */
 function validityOf({ iat, exp, nbf = Number.NEGATIVE_INFINITY }: ReadClaims, accessTokenSeconds: number): Validity {
   return {
-    // A clock that was ahead made it, by more than clocks may differ: it would live on until that time.
+    // A clock that was ahead issued it: it would be valid until that time.
     validFrom: Math.max(iat - accessTokenSeconds, nbf) * 1000,
-    // A lifetime that was shortened since counts for tokens that are out, too; ended sessions are remembered for that long.
+    // A lifetime that was shortened also applies to tokens issued before. Ended sessions are
+    // remembered that long.
     validUntil: Math.min(exp, iat + accessTokenSeconds) * 1000,
   };
 }
 
-/** Undefined for what is known not to exist. Throws Problem `project_unavailable` where that isn't known: it never becomes a 401. */
+/**
+ * Undefined for what is known not to exist. Throws Problem `project_unavailable` where that isn't
+ * known: never a 401.
+ */
 export function liveValue<T>(lookup: Lookup<T>): T | undefined {
   if (lookup.outcome === "unavailable") throw projectUnavailable();
   return lookup.outcome === "found" ? lookup.value : undefined;

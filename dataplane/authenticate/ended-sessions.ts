@@ -1,6 +1,6 @@
-// Remembers which sessions were ended, on any replica, for as long as one of their access tokens could still be valid, so
-// that a request needs no store to learn that its token is void. How long that is is counted by a clock that never jumps: one
-// that was put forward and back would let void tokens in again.
+// Remembers sessions that ended on any replica, as long as one of their access tokens could be
+// valid. So no request asks the store whether its session still exists. The monotonic clock counts
+// the time: a clock that is set back would let ended sessions in.
 
 import type { Clock } from "../../core/clock.ts";
 
@@ -10,7 +10,7 @@ export interface EndedSessions {
   has(sessionId: string): boolean;
 }
 
-/** Milliseconds between two looks for entries whose tokens have expired. */
+/** Milliseconds between two removals of expired entries. */
 const pruneEvery = 60_000;
 /** A replica whose clock is ahead may have made tokens that live on for longer. */
 const rememberAtLeast = 3_600_000;

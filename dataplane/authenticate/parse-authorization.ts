@@ -1,18 +1,21 @@
-// Turns the text of an Authorization header into the credential it carries. A malformed credential comes out as
-// `malformed` and costs no more than a look at its first characters, however long it is; nothing is thrown.
+// Turns an Authorization header into the credential that it carries. Throws nothing: a malformed
+// one is `malformed`, and costs a look at its first characters only.
 
 import { isUtf8 } from "node:buffer";
 import { maxPasswordBytes } from "../../core/password/hash-password.ts";
 
 type Scheme = "apikey" | "bearer" | "basic";
 
-/** Why what comes after `bearer` is not a token: the header is too long to be read, or it has another form. */
+/** Why the text after `bearer` is not a token: the header is too long, or it has another form. */
 export type TokenFault = "too_long" | "no_compact_jws";
 
 export type Authorization =
   | { readonly kind: "absent" }
   | { readonly kind: "apikey"; readonly key: string }
-  /** A compact JWS. `mayBeOwn`: its signature has the length of this service's own tokens; external issuers may make such tokens, too. */
+  /**
+   * A compact JWS. `mayBeOwn`: its signature has the length of ours; other issuers may have such
+   * tokens too.
+   */
   | { readonly kind: "token"; readonly token: string; readonly mayBeOwn: boolean }
   /** The password as it was sent. */
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
@@ -20,7 +23,10 @@ export type Authorization =
   /** No scheme of ours, or no scheme at all. */
   | { readonly kind: "foreign" };
 
-/** Characters of a whole header, and so of a token of an external issuer; our own and Basic credentials are far below. */
+/**
+ * Characters of a header, and so of an external token. Our own and Basic credentials are far
+ * shorter.
+ */
 export const maxAuthorizationLength = 8192;
 /** UTF-8 bytes. */
 export const maxUsernameBytes = 256;
@@ -28,13 +34,17 @@ export const maxUsernameBytes = 256;
 const absent: Authorization = Object.freeze({ kind: "absent" });
 const foreign: Authorization = Object.freeze({ kind: "foreign" });
 
-// Few spaces: each spelling of one credential has plans of its own, which take memory.
+// Few spaces: each spelling of one credential has its own plans, which take memory.
 const schemeAndRest = /^([A-Za-z]{5,6}) {1,4}(\S+)$/;
 const schemeOnly = /^([A-Za-z]{5,6})(?![^ ])/;
 const visible = /^[\x21-\x7e]+$/;
-/** The signature is Ed25519's 64 bytes, whose last character has four bits to spare: only zeros, so one text per token. */
+/**
+ * Ed25519's 64 bytes. The last character has four unused bits, which are zero: one text per token.
+ */
 const ownCompactJws = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
-/** Of any length. The bits to spare are zeros here as well: otherwise each token had many texts, and each of them plans of its own. */
+/**
+ * Of any length. Unused bits are zero, or a token would have many texts, each with its own plans.
+ */
 const anyCompactJws = /^[\w-]+\.[\w-]+\.(?:[\w-]{4})+(?:[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])?$/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 7617 forbids control characters in a user-id.
@@ -68,7 +78,7 @@ const credentials: Readonly<Record<Scheme, (rest: string) => Authorization | und
   basic: parseBasic,
 };
 
-/** RFC 7617: base64 of UTF-8 `user-id:password`; the first colon ends the user-id, the password may hold more. */
+/** RFC 7617: base64 of UTF-8 `user-id:password`. The first colon ends the user-id. */
 function parseBasic(rest: string): Authorization | undefined {
   if (!base64.test(rest)) return undefined;
   const bytes = Buffer.from(rest, "base64");
@@ -79,7 +89,7 @@ function parseBasic(rest: string): Authorization | undefined {
   const username = text.slice(0, colon);
   const password = text.slice(colon + 1);
   if (controlCharacter.test(username) || Buffer.byteLength(username) > maxUsernameBytes) return undefined;
-  // One byte more for the newline that may end it.
+  // One more byte, for a trailing newline.
   if (Buffer.byteLength(password) > maxPasswordBytes + 1) return undefined;
   return { kind: "basic", username, password };
 }

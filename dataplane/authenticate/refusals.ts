@@ -1,7 +1,7 @@
-// The problems that authentication answers with. Those of credentials are 401 with the challenge that RFC 9110 asks for. The body of
-// `invalid_credentials` is the same whatever was wrong, so that nobody learns which part it was; of a token of an external issuer, whose
-// configuration is the project's own, it says what to mend. That of `token_expired` says which credential has expired. `login_throttled` is
-// 429, `project_unavailable` and `project_busy` 503, all with Retry-After.
+// The problems of authentication. 401 has the challenge that RFC 9110 requires.
+// `invalid_credentials` does not say which part of a credential was wrong, but for tokens of an
+// external issuer, whose configuration belongs to the project, it says what to fix.
+// `login_throttled` is 429, `project_unavailable` and `project_busy` are 503, all with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -9,7 +9,7 @@ import { Problem } from "../../core/errors/problem.ts";
 /** Seconds after which a project's configuration, read on demand, is worth another try. */
 const unavailableRetrySeconds = 1;
 
-/** No credential was sent where one is needed: RFC 6750 §3.1 wants the challenge bare then, without an error. */
+/** No credential was sent: RFC 6750 §3.1 wants the challenge without an error then. */
 export function authenticationRequired(project: ProjectRef): Problem {
   return new Problem(
     "authentication_required",
@@ -33,7 +33,7 @@ export function accessTokenExpired(project: ProjectRef): Problem {
   return expired(project, "The access token has expired; get a new one at /sessions/refresh/ with the refresh token");
 }
 
-/** `detail` names neither another project nor anything that is secret. */
+/** `detail` names neither another project nor a secret. */
 export function externalTokenRefused(project: ProjectRef, detail: string): Problem {
   return invalidCredentials(project, detail);
 }

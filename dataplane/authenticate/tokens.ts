@@ -1,6 +1,7 @@
-// Makes the two tokens of a session and reads them back: compact JWS by Ed25519 with a `kid` of the project's ring. Reading
-// answers the claims of a token that this project made for this use, expired or not, and nothing for every other text. Which access tokens
-// have a good signature is remembered: checking it costs more than all the rest of a request.
+// Makes and reads the two tokens of a session: compact JWS by Ed25519 with a `kid` of the project's
+// signing keys. Reading returns the claims of a token that this project made for this use, expired
+// or not, and nothing for any other text. Verified access tokens are remembered: the check costs
+// more than the rest of a request.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { compactVerify, errors, SignJWT } from "jose";
@@ -34,8 +35,8 @@ export interface Tokens {
   /** Throws Problem `project_unavailable` while no key of the ring signs. */
   mint(project: LiveProject, use: TokenUse, claims: TokenClaims): Promise<string>;
   /**
-   * Undefined unless signature, issuer, audience, use and the shape of all claims are right; `exp` is for the caller to check. Without
-   * a promise where the signature was checked before.
+   * Undefined unless signature, issuer, audience, use and all claims are right. The caller checks
+   * `exp`. Synchronous where the signature was verified before.
    */
   read(project: LiveProject, use: TokenUse, token: string): Read | Promise<Read>;
 }
@@ -123,7 +124,7 @@ async function verifiedPayload(
   }
 }
 
-/** Only texts that a key of the ring signed come here, so what can't be read was signed by mistake: still no credential. */
+/** Only texts that our key signed reach this. One that can't be read is no credential. */
 function payloadOf(bytes: Uint8Array): Payload | undefined {
   try {
     const value: unknown = JSON.parse(decoder.decode(bytes));
@@ -139,7 +140,7 @@ function claimsOf({ sub, sid, cv, jti, iat, exp, nbf }: Payload): Read {
   return Object.freeze({ sub, sid, cv, jti, iat, exp, ...(isTime(nbf) && { nbf }) });
 }
 
-/** Two audiences, so that even a library that knows no `token_use` takes neither token for the other. */
+/** Two audiences: a library that ignores `token_use` still can't confuse the tokens. */
 function audienceOf(project: LiveProject, use: TokenUse): string {
   return use === "access" ? project.config.uid : `${project.config.uid}/refresh`;
 }
@@ -169,7 +170,7 @@ interface SigningKeys {
 }
 
 export function createSigningKeys(): SigningKeys {
-  // Held by the ring's own life: a project that is replaced takes its keys with it.
+  // By the key ring object: a project that is replaced takes its keys with it.
   const imported = new WeakMap<SigningRing, ImportedRing>();
   const importOnce = (ring: SigningRing): ImportedRing => {
     const known = imported.get(ring);

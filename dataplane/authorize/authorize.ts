@@ -1,5 +1,6 @@
-// Decides, from data alone, whether a caller may do an operation and on whose objects. What must hold at the moment of the
-// write is returned as a grant, which the store checks in the step that writes. Refuses with 401 or 403.
+// Decides, from data alone, whether a caller may do an operation, and on whose objects. What must
+// be true at the moment of the write is a grant, which the store checks in the step that writes.
+// Refuses with 401 or 403.
 
 import type {
   Operation,
@@ -44,12 +45,12 @@ export function authorizeObjects(
   if (project.authentication === "Disabled") return unlimited;
   if (caller.kind !== "anonymous" && caller.role === "Administrators") return unlimited;
   const writable = within(resource.scope.write, caller);
-  // A caller who may delete and not read must not learn from a 403 which ids are others' objects.
+  // A 403 must not show ids of others' objects to a caller who may delete and not read.
   const mayRead = denial(project, resource.access.read, "read", caller) === undefined;
   return { visible: mayRead ? within(resource.scope.read, caller) : writable, writable };
 }
 
-/** Whether a list of the resource can be limited to its caller's objects, whatever its Project says. */
+/** Whether a list of the resource may be limited to its caller's objects, by the resource alone. */
 export function listsOwn({ access, scope }: ResourceConfig): boolean {
   return scope.read === "Own" && (access.read === "Anyone" || access.read === "Authenticated");
 }
@@ -67,17 +68,17 @@ export function authorizeDocument(
   };
 }
 
-/** Whether a caller may read what describes the project: as a client of the API, or in the console. */
+/** Whether a caller may read the description: as a client of the API, or in the console. */
 export function authorizeDescription(project: ProjectConfig, of: "openapi" | "console", caller: Caller): void {
   requirePermission(project, project[of], "read", caller);
 }
 
-/** Whether anybody may have the page that asks for the description, and for the credentials that it takes. */
+/** Whether anybody may have the page, which asks for credentials itself. */
 export function authorizePage(project: ProjectConfig, of: "openapi" | "console", caller: Caller): void {
   if (project[of] === "Nobody") requirePermission(project, "Nobody", "read", caller);
 }
 
-/** Throws unless the caller may do `operation`; used as well when only the store found out that it was needed. */
+/** Throws unless the caller may do `operation`. Also for what only the store found to be needed. */
 export function requirePermission(
   project: ProjectConfig,
   permission: Permission,
@@ -95,8 +96,8 @@ function within(scope: Scope, caller: Caller): Visibility {
 type Denial = "nobody" | "no credential" | "read access" | "role";
 
 /**
- * Why it is refused; undefined where it is allowed. No error is made here: most callers only ask whether, and making one takes
- * microseconds.
+ * Why it is refused; undefined where it is allowed. Not an error: most callers only ask whether,
+ * and making one takes microseconds.
  */
 function denial(
   project: ProjectConfig,

@@ -1,6 +1,6 @@
-// Requests for the value of a root key, at any path: decides what is to be done (authorize), then reads
-// and writes. The store decides in one atomic step what a path means; this turns its refusals into
-// problems.
+// Requests for the value of a root key, at any path: decides what is to be done (authorize), then
+// reads and writes. The store decides in one atomic step what a path means; its refusals become
+// problems here.
 
 import { isDeepStrictEqual } from "node:util";
 import type { RootKeyConfig } from "../../core/config/types.ts";
@@ -181,7 +181,7 @@ async function deleteDocument(ready: ReadyWrite): Promise<HttpResponse> {
   return ok("{}");
 }
 
-/** No stored value nests so deep, so the store, which follows a path step by step, need not be asked. */
+/** No stored value is nested so deep, and the store would follow the path step by step. */
 function leadsTooDeep(path: Path): boolean {
   return path.length > maxDepth;
 }
@@ -190,7 +190,7 @@ function nothingThere(): Problem {
   return new Problem("not_found", "Nothing is stored at this path of the root key");
 }
 
-/** Writes under the request's preconditions, if it has any: they hold in the very step that writes. */
+/** Writes under the request's preconditions, if it has any: the step that writes checks them. */
 function withPreconditions<T extends { readonly outcome: string }>(
   ready: ReadyWrite,
   write: (expecting: Expecting) => Promise<T>,
@@ -210,7 +210,8 @@ async function compareAndSet<T extends { readonly outcome: string }>(
   for (let attempt = 0; ; attempt += 1) {
     const text = await currentText(plan, path);
     const failure = failedPrecondition(preconditions, text);
-    // RFC 9110 §13.2.1: another refusal comes before that of a precondition, and only the store knows it.
+    // RFC 9110 §13.2.1: other refusals come before that of a precondition, and only the store knows
+    // them.
     const expected = failure ? "never" : expectedOf(text);
     const result = await write({ expected }, text);
     if (result.outcome !== "changed") return result;
@@ -228,7 +229,7 @@ function expectedOf(text: string | undefined): Expected {
 async function currentText({ store, document, rootKey }: DocumentPlan, path: Path): Promise<string | undefined> {
   if (leadsTooDeep(path)) return undefined;
   const result = await store.readAt(document, path);
-  // A read stores nothing: a full store or a read-only project still answers with the initial value.
+  // A read stores nothing: it works with a full store and in a read-only project.
   const found = result.outcome === "missing_document" ? readAt(rootKey.initialValue, path) : result;
   return found.outcome === "found" ? found.text : undefined;
 }

@@ -1,5 +1,6 @@
-// Writes below a root key that stores nothing yet. They start from the initial value, which is stored
-// only for a write that succeeds on it: until then a new initialValue in the manifest still counts.
+// Writes below a root key that stores nothing yet. They start from the initial value, which is
+// stored only for a write that succeeds on it: until then a new initialValue in the manifest still
+// counts.
 
 import {
   type InsertOutcome,
@@ -43,7 +44,7 @@ export function withInitialValue(
       ),
   };
 
-  /** Carries `write` out again where nothing is stored, over the initial value, unless that refuses it. */
+  /** Repeats `write` over the initial value where nothing is stored, unless that refuses it. */
   async function fromInitialValue<T extends { readonly outcome: string }>(
     document: DocumentRef,
     write: () => Promise<T>,
@@ -57,7 +58,7 @@ export function withInitialValue(
     return rechecked(write);
   }
 
-  /** Why the initial value can't be changed so; undefined = it can, as far as that depends on the value. */
+  /** Why the initial value can't be changed so; undefined = it can, judged by the value alone. */
   function refusalOf(
     spliced: InsertOutcome | PutOutcome | RemoveOutcome,
     path: Path,

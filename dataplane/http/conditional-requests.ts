@@ -1,7 +1,6 @@
-// Evaluates If-Match and If-None-Match (RFC 9110 §13): 304 or 412 where they do not hold. Refuses anything but `*` and lists of entity
-// tags, because a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the canonical text of
-// the whole value. So two responses of one URL and one tag are the same byte for byte. A response with `?_fields=` shows a part of the
-// object, and has the tag of the whole object, for a write to name in If-Match.
+// Evaluates If-Match and If-None-Match (RFC 9110 §13): 304 or 412 where they fail. Refuses anything
+// but `*` and lists of entity tags: a condition that is not understood must not pass. A tag is a
+// strong hash of the canonical text of the stored value, also where `?_fields=` shows a part of it.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -22,7 +21,7 @@ export interface Preconditions {
   readonly ifNoneMatch?: SentTags;
 }
 
-/** The first one that does not hold. */
+/** The first one that fails. */
 type PreconditionResult = "holds" | "if_match_fails" | "if_none_match_fails";
 
 /** Undefined when the request has none. Throws Problem `invalid_header`. */
@@ -49,7 +48,7 @@ function includes(tags: SentTags, tag: string | undefined, comparison: "strong" 
   return tags.some(({ isWeak, opaque }) => opaque === tag && (comparison === "weak" || !isWeak));
 }
 
-/** One element of the list, which may be empty, and the comma behind it. */
+/** One element of the list, which may be empty, and the comma after it. */
 const element = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
 function tagsOf(name: string, value: string): SentTags {
@@ -69,12 +68,14 @@ function malformed(name: string): Problem {
   return new Problem("invalid_header", `${name} must be * or a list of entity tags, each in double quotes as in ETag`);
 }
 
-/** SHA-1: a microsecond for most objects. It distinguishes states; nothing is trusted because of it. */
+/**
+ * SHA-1 takes a microsecond for most objects. It distinguishes states; no security depends on it.
+ */
 export function entityTag(text: string): string {
   return `"${hash("sha1", text, "base64url")}"`;
 }
 
-/** The response to a read: the value, or 304 when the client has it. Throws `precondition_failed`. */
+/** The response to a read: the value, or 304. Throws `precondition_failed`. */
 export function currentResponse(text: string, preconditions: Preconditions | undefined): HttpResponse {
   const tag = entityTag(text);
   const headers = { ETag: tag };
@@ -100,7 +101,7 @@ export function writtenResponse(
   return { status, text, headers: { ...headers, ETag: entityTag(text) } };
 }
 
-/** Throws `precondition_failed` unless a write may go on from `text`; undefined = nothing is there. */
+/** Throws `precondition_failed` unless a write may replace `text`; undefined = nothing is there. */
 export function requirePreconditions(preconditions: Preconditions | undefined, text: string | undefined): void {
   const failure = failedPrecondition(preconditions, text);
   if (failure) throw failure;
@@ -118,8 +119,8 @@ export function failedPrecondition(
 }
 
 /**
- * Throws `precondition_failed` unless a POST to a collection may go on: `If-None-Match: *` fails, because the collection exists, and so
- * does any tag in If-Match, because a collection has none.
+ * A collection exists and has no tag: `If-None-Match: *` fails, and any tag in If-Match. Throws
+ * `precondition_failed`.
  */
 export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
   const result = preconditions && evaluate(preconditions, noTag);

@@ -1,6 +1,7 @@
-// Bounds connections and what waits on each, one request at a time. Responds to what Node's parser or a time limit refuses on a
-// connection, in the shape of all other problems: as the response of the request that it cuts short, after the response of one that had
-// arrived whole, or as a response of its own. Closes connections that would take more memory than there is.
+// Bounds connections and what waits on each, one request at a time. Answers what Node's parser or a
+// time limit refuses with a problem: as the response to the request that it cuts short, or after
+// the response to a complete one, or on its own. Closes connections that would take more memory
+// than there is.
 
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
@@ -10,16 +11,25 @@ import type { MemoryShare } from "../admission/memory-budgets.ts";
 
 export interface Connections {
   /**
-   * Waits until the responses to all earlier requests of the connection have left the process, where any has not: a client that sends
-   * requests and reads nothing would have all their responses in memory. False = the request is not to be answered, its connection is closed.
+   * Waits until all earlier responses of the connection have left the process: a client that reads
+   * nothing would have them all in memory. False = the connection is closed, without an answer.
    */
   turn(request: IncomingMessage): Promise<boolean> | undefined;
-  /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */
+  /**
+   * Remembers the current request of a connection. The promise resolves when the rest of its body
+   * is refused.
+   */
   track(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
   refuse(error: Error, socket: Socket): void;
-  /** Remembers a new connection until it closes. When there are too many, one is closed that waits for a request, or else the new one. */
+  /**
+   * Remembers a connection until it closes. Where there are too many, closes an idle one, or else
+   * this one.
+   */
   opened(socket: Socket): void;
-  /** Closes connections over which no byte has come: browsers and load balancers open some in advance. */
+  /**
+   * Closes connections over which no byte has come: browsers and load balancers open some in
+   * advance.
+   */
   endSilent(): void;
 }
 
@@ -27,8 +37,8 @@ export interface Connections {
 export type ObserveRefusal = (requestId: string, response: ProblemResponse) => void;
 
 /**
- * Why a connection is closed without a response: there are too many; too many requests wait on it, or on all; or the client does not
- * read, and what it does not read has no room in memory.
+ * Why a connection is closed without a response: too many connections; too many requests waiting;
+ * or unread responses that have no room in memory.
  */
 export type ClosedFor = "too_many" | "pipelined" | "unread";
 
@@ -53,20 +63,22 @@ type Turn = (isOpen: boolean) => void;
 const underWay = Symbol("under way");
 const waitingTurn = Symbol("waiting");
 
-/** A connection with the last request that it carried: a WeakMap costs a hundredth of a small request. */
+/** A connection with its last request: a WeakMap costs a hundredth of a small request. */
 interface Carrier extends Socket {
   [underWay]?: UnderWay;
   /** Requests that wait for their turn. */
   [waitingTurn]?: Set<Turn>;
-  /** Node's, and not documented: what is called for each head, and says by 2 that no HTTP follows. */
+  /** Node's, and not documented: called for each head; 2 = no HTTP follows. */
   readonly parser?: { onIncoming: () => number } | null;
 }
 
-/** Requests of one connection that may wait for their turn. */
+/** Requests of one connection that may wait. */
 export const maxPipelined = 32;
 /** Measured: what Node and fastify keep of a request. */
 const requestBytes = 8 * 1024;
-/** Node reads so much of a body before anybody wants it: the chunk that fills its buffer of 64 KiB may have as much. */
+/**
+ * Node reads so much of a body in advance: a chunk that fills its buffer of 64 KiB may be as large.
+ */
 const unreadBodyBytes = 128 * 1024;
 
 export function createConnections(options: ConnectionsOptions): Connections {
@@ -98,7 +110,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     const waiting = socket[waitingTurn];
     if (socket.destroyed) return Promise.resolve(false);
     if (waiting.size === maxPipelined || !options.pipelined.take(bytes)) {
-      // After the responses before it there would be one, but the client may never read them.
+      // A response would come after others, which the client may never read.
       close(socket, "pipelined");
       return Promise.resolve(false);
     }
@@ -152,7 +164,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const current = (socket as Carrier)[underWay];
       if (!current) respond(error, socket);
       else if (current.response.writableEnded) {
-        // What is refused after the response of a whole request is another request; the rest of a body gets no second response.
+        // After the response to a complete request it is another request; the rest of a body gets
+        // no second response.
         if (current.request.complete) respond(error, socket);
         else socket.destroy();
       } else if (current.request.complete) {
@@ -165,7 +178,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-/** The oldest connection that has carried no whole head, or else that between two requests whose last one is the oldest. */
+/** The oldest connection without a complete head, or else the one whose last request is oldest. */
 function firstIdle(open: Iterable<Carrier>): Carrier | undefined {
   let idle: Carrier | undefined;
   let idleSince = Number.POSITIVE_INFINITY;
@@ -181,7 +194,7 @@ function firstIdle(open: Iterable<Carrier>): Carrier | undefined {
 
 const harmless = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What a request is known by in its response and in the log: the client's own id when it is harmless, else a new one. */
+/** The id in the response and in the log: the client's own if it is harmless, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const sent = headers["x-request-id"];
   return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();

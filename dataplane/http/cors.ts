@@ -1,5 +1,5 @@
-// Decides the CORS headers (Fetch standard §3.2) of a project's responses. Never with credentials: callers
-// send Authorization themselves, and there are no cookies.
+// Decides the CORS headers (Fetch standard §3.2) of a project's responses. Never with credentials:
+// callers send Authorization themselves, and there are no cookies.
 
 import type { CorsConfig } from "../../core/config/types.ts";
 import type { HttpResponse } from "./exchange.ts";
@@ -10,8 +10,8 @@ const exposed =
 const requestHeaders = [
   ...["Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"],
   ...["Accept", "Cache-Control"],
-  // What tracing in a page adds to every request: a missing one would block all of them.
-  // By W3C: OpenTelemetry and others. By vendors: Sentry, New Relic, AWS X-Ray, Datadog.
+  // Tracing in a page adds these to every request, and one missing here would block them all. W3C:
+  // OpenTelemetry and others. Vendors: Sentry, New Relic, AWS X-Ray, Datadog.
   ...["traceparent", "tracestate", "baggage"],
   ...["sentry-trace", "newrelic", "X-Amzn-Trace-Id"],
   ...["x-datadog-origin", "x-datadog-parent-id", "x-datadog-sampling-priority", "x-datadog-trace-id"],
@@ -54,7 +54,7 @@ function preflightHeaders(cors: CorsConfig, origin: string | undefined, methods:
   if (allowed === none) return none;
   return {
     "Access-Control-Allow-Methods": methods.join(", "),
-    // Fetch §3.2.3: "*" does not stand for Authorization, which is named before it.
+    // Fetch §3.2.3: "*" does not include Authorization.
     "Access-Control-Allow-Headers": [requestHeaders, ...(cors.allowHeaders ?? [])].join(", "),
     "Access-Control-Max-Age": String(cors.maxAgeSeconds),
   };

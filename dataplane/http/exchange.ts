@@ -18,7 +18,7 @@ export interface IncomingRequest {
   readonly sendContinue?: (() => void) | undefined;
 }
 
-/** What was known of a request when it ended; of a refused one only what came before the refusal. */
+/** What was known of a request when it ended; of a refused one, what came before the refusal. */
 export interface Known {
   readonly project?: LiveProject | undefined;
   /** Absent where the plan was kept: then `counters` are there. */

@@ -1,5 +1,5 @@
-// Answers with a page and its files: read once, when somebody first asks, compressed, and served from memory from then on. The page
-// names its files with a hash of them, so that browsers keep them for good. Refuses unknown files with 404.
+// Serves a page and its files from memory: each is read and compressed at its first request. File
+// names contain a hash, so that browsers keep them for good. Refuses unknown files with 404.
 
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -18,15 +18,15 @@ interface PageRequest {
   /** The request target as it was sent. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  /** The same object as long as it is the same: what is made of it is kept by it. */
+  /** Compared by identity: what is made of it is cached. */
   readonly addition?: PageAddition | undefined;
 }
 
-/** What a page has in addition for one project. */
+/** What a page has in addition, for one project. */
 export interface PageAddition {
   /** At the end of its head. */
   readonly html: string;
-  /** Origins that it may send requests to, beside its own. */
+  /** Origins that it may send requests to, in addition to its own. */
   readonly connectTo: readonly string[];
 }
 
@@ -56,21 +56,22 @@ function contentSecurityPolicy({ connectTo }: Pick<PageAddition, "connectTo">): 
   ].join("; ");
 }
 
-/** Headers of everything that is there for a page. */
+/** Headers of all responses of pages. */
 export const pageSafety = Object.freeze({
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "same-origin",
 });
 
-/** Whether the client is a browser that wants to show something: what others take equally is JSON. */
+/** Whether a browser wants to show something. Others, also those without a preference, get JSON. */
 export function isPageWanted(headers: IncomingHttpHeaders): boolean {
   if (headers.accept === undefined) return false;
   return new Negotiator({ headers }).mediaType(["application/json", "text/html"]) === "text/html";
 }
 
 /**
- * `path` is the prefix of the URLs of the page's files, relative to the page: the page at `<base>/docs` has the file `docs/page.js`.
- * `isFolder`: the page's own URL ends with a slash, as `/` does; the URL of other pages doesn't, and is redirected to.
+ * `path` = the prefix of the URLs of its files, relative to the page: the page `<base>/docs` has
+ * the file `docs/page.js`. `isFolder` = its own URL ends with a slash, as `/` does; others are
+ * redirected to theirs.
  */
 export function createPage(page: PageName, path: string, { isFolder = false } = {}): Page {
   let loading: Promise<Assets> | undefined;
@@ -118,7 +119,7 @@ function respondWith(
   headers: PageRequest["headers"],
   own: Readonly<Record<string, string>>,
 ): HttpResponse {
-  // Without the header any encoding may be sent (RFC 9110 §12.5.3); the plain one is what such clients can read.
+  // RFC 9110 §12.5.3 allows any encoding without the header, but such clients may read none.
   const isCompressed =
     headers["accept-encoding"] !== undefined && new Negotiator({ headers }).encoding(["gzip", "identity"]) === "gzip";
   const tag = `"${asset.version}${isCompressed ? "-gzip" : ""}"`;

@@ -1,5 +1,6 @@
-// Reads the two patch formats and applies them to a stored text. Refuses other media types, malformed patches, and patches that do not fit
-// the text; whether the result may be stored is not checked here.
+// Reads the two patch formats and applies them to a stored text. Refuses other media types,
+// malformed patches, and patches that do not match the text. Whether the result may be stored is
+// checked elsewhere.
 
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
@@ -9,7 +10,7 @@ import { mergePatch } from "../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../core/json/patch-refusal.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
-/** `json` = a merge patch that does not say so; an array without a name is refused, because most are a JSON Patch. */
+/** `json` = a merge patch without the name. An array is refused: it is probably a JSON Patch. */
 type PatchFormat = "merge-patch" | "json-patch" | "json";
 
 export type Patch =
@@ -19,7 +20,10 @@ export type Patch =
 /** Value of an Accept-Patch header (RFC 5789 §3.1). */
 export const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
 
-/** The format that the content type of a PATCH says; undefined for other methods. Throws Problem `unsupported_media_type`. */
+/**
+ * The format that Content-Type names; undefined for other methods. Throws Problem
+ * `unsupported_media_type`.
+ */
 export function patchFormatOf({
   method,
   headers,
@@ -41,7 +45,7 @@ function unsupported(message: string): Problem {
   return new Problem("unsupported_media_type", message, { headers: { "Accept-Patch": acceptPatch } });
 }
 
-/** Levels of nesting of a body: the values of a JSON Patch stand in an operation in an array. */
+/** Nesting of a body: the values of a JSON Patch are inside an operation in an array. */
 export function bodyDepth(format: PatchFormat): number {
   return format === "json-patch" ? maxDepth + 2 : maxDepth;
 }

@@ -1,6 +1,5 @@
-// Receives a request's body, then reads it as one canonical JSON text. Refuses other media types and codings, bodies over the limit, and
-// everything that is not exactly one well-formed JSON text. The rest of a refused body is read and thrown away, because a connection that is closed
-// over unread bytes takes the response along.
+// Receives a request's body, then parses it as one canonical JSON text. Refuses other media types
+// and codings, bodies over the limit, and everything but one well-formed JSON text.
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
@@ -22,15 +21,15 @@ const readAsJson = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 const nothing = Buffer.alloc(0);
 
 /**
- * Throws `transfer_coding_not_supported` (RFC 9112 §6.1) or `unsupported_media_type` (RFC 9110 §8.4) unless the bytes of a body are the
- * text itself, of a content type that is read as JSON: what is coded would only be malformed.
+ * Throws `transfer_coding_not_supported` (RFC 9112 §6.1) or `unsupported_media_type` (RFC 9110
+ * §8.4) unless the body is plain text of a type that is parsed as JSON.
  */
 function requirePlainJson({
   "transfer-encoding": transfer = "",
   "content-encoding": coding = "",
   "content-type": contentType = "",
 }: IncomingHttpHeaders): void {
-  // Where chunked is not the last coding, the message has no known end: Node refuses it and closes the connection.
+  // Where chunked is not the last coding, Node refuses the message and closes the connection.
   if (/,\s*chunked\s*$/i.test(transfer)) {
     throw new Problem(
       "transfer_coding_not_supported",
@@ -68,10 +67,13 @@ export async function receiveBody(maxBytes: number, memory: MemoryShare, body: A
   return received;
 }
 
-/** Characters that are read before the event loop may turn to others: a millisecond of the costliest text, and the whole of most. */
+/**
+ * Characters that are parsed in one turn: a millisecond of the costliest text. Most bodies are
+ * shorter.
+ */
 const partLength = 32 * 1024;
 
-/** Reads a body by turns of its project, so that a long one holds up no other. */
+/** Parses a body in turns of its project, so that a long one delays no other. */
 export async function parseBody(
   bytes: Uint8Array,
   limiter: Pick<ProjectLimiter, "inTurn">,
@@ -91,8 +93,8 @@ export async function parseBody(
 }
 
 /**
- * Puts a body together in one piece that grows and is counted whole. The chunks can't be kept: each is a view of all that was read with it, and
- * may have one byte.
+ * Copies a body into one buffer that grows and is counted in full. The chunks can't be kept: each
+ * is a view of a larger buffer, and may have one byte.
  */
 function collect(
   memory: MemoryShare,
@@ -115,12 +117,12 @@ function collect(
     /** Makes room for a chunk that ends there; false = the budget has none. */
     const hasPlace = (chunk: Buffer, end: number): boolean => {
       if (end <= counted) return true;
-      // The whole body at once, as of most requests, need not be copied: nothing else is waited for.
-      const isWhole = chunk.length === expected;
-      const size = isWhole ? end : Math.max(end, Math.min(2 * counted, expected));
+      // A body in one chunk, as most are, need not be copied.
+      const isComplete = chunk.length === expected;
+      const size = isComplete ? end : Math.max(end, Math.min(2 * counted, expected));
       if (!memory.take(size - counted)) return false;
       counted = size;
-      piece = isWhole ? chunk : enlarged(piece, size);
+      piece = isComplete ? chunk : enlarged(piece, size);
       return true;
     };
     const onData = (chunk: Buffer): void => {
@@ -143,7 +145,7 @@ function collect(
         piece = nothing;
       });
     const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
-    // The client left while the request waited: a destroyed message reports neither an end nor its close any more.
+    // The client left while the request waited: a destroyed message emits neither end nor close.
     if (message.destroyed) {
       onCut();
       return;

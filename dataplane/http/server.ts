@@ -1,5 +1,5 @@
-// The public port: a fastify server that hands every request, whatever its path, to the pipeline, and sends what it answers
-// or the problem that it threw. Routing happens on the raw path, which fastify's router would decode.
+// The public port: a fastify server that passes every request to the pipeline, and sends its
+// response or problem. Routing uses the raw path, which fastify's router would decode.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -45,13 +45,16 @@ export interface HttpServerOptions {
   readonly logger: Logger;
   /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
   readonly trustedProxies: readonly string[];
-  /** Milliseconds for a whole request to arrive, 30,000 by default. */
+  /** Milliseconds for a request to arrive completely, 30,000 by default. */
   readonly requestTimeoutMs?: number;
 }
 
-/** Above the 8 KiB that a path may have (request-target.ts), so that a longer path is answered with 414 and not cut off. */
+/** Above the limit of 8 KiB for a path (request-target.ts), so that a longer path gets 414. */
 export const maxHeaderBytes = 32 * 1024;
-/** Connections that the kernel takes while the event loop is busy; it caps the figure at `net.core.somaxconn`. Node asks for 511. */
+/**
+ * Connections that the kernel accepts while the event loop is busy, up to `net.core.somaxconn`.
+ * Node's default is 511.
+ */
 export const maxWaitingConnections = 4_096;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -59,7 +62,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? 30_000;
   const isTrusted = trustedProxies(options.trustedProxies);
   const { observeRefusal, observeClosed, memory } = options;
-  // All requests that wait for their turn are of one owner: whose they are is not known before they are routed.
+  // Before routing, nobody knows the project of a waiting request: all of them have one owner.
   const pipelined = createMemoryBudget(memory.pipelined).of(connectionOwner);
   const connections = createConnections({
     observeRefusal,
@@ -72,7 +75,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
-    // One route for all paths: the pipeline routes on the raw target, which fastify keeps as `originalUrl`.
+    // One route for all paths: the pipeline uses the raw target, which fastify keeps as
+    // `originalUrl`.
     rewriteUrl(request) {
       // The first moment at which a request is seen, before anything reads its host.
       if (!request.url?.startsWith("/")) preferTargetAuthority(request);
@@ -80,7 +84,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       if (host !== undefined || scheme !== undefined) settleForwarded(request, isTrusted);
       return "/";
     },
-    // While it closes, requests that had arrived are still served; fastify would answer 503 in a shape of its own.
+    // While it closes, arrived requests are still served; fastify's 503 has another shape.
     return503OnClosing: false,
     genReqId: requestIdOf,
     requestTimeout,
@@ -88,7 +92,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
-      // Two Host or two Authorization headers become one that is refused, where Node would go by the first and a proxy by the last.
+      // Two Host or Authorization headers are joined, and then refused. Node would use the first, a
+      // proxy perhaps the last.
       joinDuplicateHeaders: true,
       // Node would refuse a request without Host with a response that has no body.
       requireHostHeader: false,
@@ -122,10 +127,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       return sendProblem(sender, arrived, known, error);
     }
   };
-  // Before fastify looks at the body and its type: the pipeline reads both once the caller is known to be allowed.
+  // Before fastify reads the body: the pipeline does so once the caller is known to be allowed.
   app.addHook("onRequest", handle);
-  // Never reached, because the hook answers. With a route for its method a request is looked up once; without one, fastify looks
-  // for a handler of unknown routes as well before it comes to the hook.
+  // Never called, because the hook answers. With a route for its method, a request is looked up
+  // only once.
   app.route({ method: methods, url: "/", handler: handle });
   app.setErrorHandler((error, request, reply) => sendProblem(sender, arrivedOf(request, reply), nothingKnown, error));
   handleServerEvents(app, connections);
@@ -134,11 +139,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
-/** Requests that Node's server would otherwise answer by itself: not as problem details, or too early. */
+/** Requests that Node's server would answer itself: not as problem details, or too early. */
 function handleServerEvents({ server }: FastifyInstance, connections: Connections): void {
   const asUsual = (request: IncomingMessage, response: ServerResponse) =>
     void server.emit("request", request, response);
-  // The body is asked for when it is read, so that no client sends one that is refused unread.
+  // 100 Continue is sent when the body is read, so that no client sends one that is refused.
   server.on("checkContinue", asUsual);
   server.on("checkExpectation", asUsual);
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
@@ -220,7 +225,7 @@ interface Outgoing extends Omit<Ending, "seconds" | "code"> {
   readonly text: string | Uint8Array | undefined;
 }
 
-/** Writes all headers at once: fastify's own way, header by header, costs a tenth of a small response. */
+/** Writes all headers at once: fastify's way costs a tenth of a small response. */
 function write({ options, unread }: Sender, arrived: ArrivedRequest, outgoing: Outgoing): FastifyReply {
   const { reply } = arrived;
   const { known, status, headers, text } = outgoing;
@@ -254,7 +259,7 @@ function write({ options, unread }: Sender, arrived: ArrivedRequest, outgoing: O
 
 const ending = Symbol("ending");
 
-/** Carries what is observed at its end: one listener for all costs less than a closure for each. */
+/** What is observed at its end: one listener for all costs less than a closure for each. */
 interface ObservedResponse extends ServerResponse {
   [ending]?: {
     readonly options: HttpServerOptions;
@@ -273,8 +278,8 @@ function observeEnd(this: ObservedResponse): void {
 }
 
 /**
- * Ends a response that closes its connection while the request still arrives. A connection that is
- * closed over unread bytes is reset, and the client loses the response: so the rest is read first.
+ * Ends a response that closes its connection while the request still arrives. Closed over unread
+ * bytes, the connection is reset and the client loses the response: so the rest is read first.
  */
 function endAfterBody(
   { request, bodyRefused }: ArrivedRequest,

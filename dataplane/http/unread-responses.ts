@@ -1,6 +1,6 @@
-// Counts what clients have not read of their responses, in the memory share of the project. Refuses a large read that has no room with
-// `query_busy` before it is written. Closes the connection of any other response that has no room and does not leave the process at once:
-// small ones do, unless their client reads nothing.
+// Counts what clients have not read of their responses, in the memory share of the project. Refuses
+// a large response that has no room with `query_busy` before it is written. Closes the connection
+// of any other response that has no room and is not sent at once.
 
 import type { ServerResponse } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
@@ -9,12 +9,12 @@ import type { MemoryBudget } from "../admission/memory-budgets.ts";
 export interface UnreadResponses {
   /** Throws Problem `query_busy`. */
   requireRoom(owner: object, text: string): void;
-  /** Counts so many bytes of a response that was just written and that the kernel did not take, until the response is over. */
+  /** Counts bytes that the kernel did not take, until the response ends. */
   wait(owner: object, response: ServerResponse, bytes: number): void;
 }
 
 export const largeBytes = 64 * 1024;
-/** Of UTF-8, for one character of a string. */
+/** In UTF-8, for one character of a string. */
 export const maxBytesPerCharacter = 3;
 
 export function createUnreadResponses(budget: MemoryBudget, observeClosed: () => void): UnreadResponses {

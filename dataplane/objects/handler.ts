@@ -1,6 +1,6 @@
-// Requests for the objects of a resource: decides what is to be done (authorize, read the query), then
-// reads, creates, updates and deletes. Refuses with 404 what the caller can't see, with 403 what it
-// may not change, and with 503 a write that lost too many races.
+// Requests for the objects of a resource: decides what is to be done (authorize, read the query),
+// then reads, creates, updates and deletes. Refuses with 404 what the caller can't see, with 403
+// what it may not change, and with 503 a write that lost too many races.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
@@ -152,7 +152,7 @@ function readList(
 async function readObject(request: ObjectsRequest, preconditions: Preconditions | undefined): Promise<HttpResponse> {
   const { text } = await requireVisible(request.plan, idOf(request));
   const { fields } = request.plan;
-  // The tag is the one of the object, whatever is shown of it, so that a write may name it in If-Match.
+  // The tag is that of the object, whatever is shown, so that a write may send it in If-Match.
   const response = currentResponse(text, preconditions);
   return fields === undefined || response.text === undefined
     ? response
@@ -193,7 +193,8 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   const { uid, maxObjects } = resource.config;
   const post = key === undefined ? undefined : { project: plan.project.config, uid, caller, path: [], key, body };
   if (post) {
-    // Before anything else: since the first request the schema may have changed, or the collection may be full.
+    // First of all: since the first request the schema may have changed, or the collection may be
+    // full.
     const record = await store.idempotencyRecord(collection, recordKeyOf(post));
     if (record !== undefined) return replayCreate(plan, body, record);
   }
@@ -224,7 +225,7 @@ function metadataBy({ caller }: ObjectsPlan, created: number): Metadata {
   return { created, creator: creatorOf(caller), creator_type: caller.kind };
 }
 
-/** `changed` returns the text to store in place of the stored one, or throws. */
+/** `changed` returns the text to store, or throws. */
 async function updateObject(
   deps: ObjectsDeps,
   writing: ObjectWrite,
@@ -269,7 +270,10 @@ function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string
   });
 }
 
-/** Repeats a compare-and-set, which returns undefined where another write came first. Throws `write_conflict`. */
+/**
+ * Repeats a compare-and-set that returns undefined where another write came first. Throws
+ * `write_conflict`.
+ */
 async function repeatedly(
   { clock }: ObjectsDeps,
   attempt: () => Promise<HttpResponse | undefined>,

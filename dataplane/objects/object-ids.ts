@@ -1,5 +1,5 @@
-// Makes object ids: UUIDv7 (RFC 9562 §5.7) with a counter in rand_a that grows within a millisecond, so that ids made by
-// one process sort by creation even when its clock steps back, unless it does by more than a minute: then it was wrong before.
+// Makes object ids: UUIDv7 (RFC 9562 §5.7) with a counter in rand_a, so that ids of one process
+// sort by creation, also when its clock steps back by less than a minute.
 
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -7,13 +7,16 @@ import type { Clock } from "../../core/clock.ts";
 interface ObjectId {
   /** Lower case. */
   readonly id: string;
-  /** Unix milliseconds inside the id; `_metadata.created` is taken from it, so that both sort alike. */
+  /** Unix milliseconds in the id. `_metadata.created` is the same time. */
   readonly createdMs: number;
 }
 
 export type ObjectIds = () => ObjectId;
 
-/** Furthest that ids are ahead of the clock. Ids made while a clock was ahead sort last until the real time has caught up. */
+/**
+ * Ids are at most so far ahead of the clock. Those made by a clock that was ahead sort last for a
+ * while.
+ */
 const maxAheadMs = 60_000;
 const counterLimit = 0x1000;
 const tailBytes = 8;
@@ -24,7 +27,7 @@ export function createObjectIds(clock: Clock, random: (size: number) => Buffer =
   let lastMs = 0;
   let counter = 0;
   let pool: Buffer = Buffer.alloc(0);
-  /** Asking the system for eight bytes at a time cost one part in thirty of a create. */
+  /** Eight bytes at a time from the system cost 3 % of a create. */
   const takeRandom = (): Buffer => {
     if (pool.length < tailBytes) pool = random(poolBytes);
     const taken = pool.subarray(0, tailBytes);
@@ -54,7 +57,7 @@ const maxMs = 2 ** 48 - 1;
 /** Greater than all ids. */
 const behindAll = "g";
 
-/** What is less than all ids made from this second of Unix time on, and greater than those made before. */
+/** Less than all ids made from this second of Unix time on, and greater than earlier ones. */
 export function beginningOfIds(seconds: number): string {
   const ms = Math.max(0, seconds * 1000);
   if (ms > maxMs) return behindAll;
@@ -62,7 +65,7 @@ export function beginningOfIds(seconds: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-/** Whether a text can be an id at all: others need no look into the store. */
+/** Whether a text can be an id: others need no request to the store. */
 export function isObjectId(text: string): boolean {
   return pattern.test(text);
 }

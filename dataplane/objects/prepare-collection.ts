@@ -1,5 +1,5 @@
-// Makes sure that the store knows a resource's indexes before the first request touches its objects, and fills new
-// indexes in the background, in small steps, so that requests never wait for them.
+// Declares a resource's indexes to the store before the first request uses its objects, and builds
+// new indexes in the background, in small steps, so that requests never wait for them.
 
 import { Backoff } from "../../core/backoff.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
@@ -14,15 +14,15 @@ import type { CollectionRef } from "../store/ports/refs.ts";
 export interface CollectionPreparer {
   /** Returns nothing when there is nothing to wait for: every request but a resource's first. */
   prepare(resource: LiveResource, collection: CollectionRef): Promise<void> | undefined;
-  /** The store lacks an index that the configuration has: the next request declares the resource's indexes again. */
+  /** The store lacks a declared index: the next request declares the indexes again. */
   forget(resource: LiveResource): void;
-  /** What is being built, by this replica or by another one that it waits for. */
+  /** Indexes being built, by this replica or by another one that it waits for. */
   building(): readonly BuildingIndexes[];
   /** Ends the background work and waits for the step under way. */
   close(): Promise<void>;
 }
 
-/** Rest between two steps of one build, so that requests of other collections come first. */
+/** Pause between two steps of a build: requests come first. */
 const stepPauseMs = 2;
 /** While another replica builds. */
 const busyPauseMs = 1_000;
@@ -36,7 +36,7 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
   const underWay = new WeakMap<LiveResource, Promise<void>>();
   const builds = new Map<string, Promise<void>>();
   const building = new Map<string, BuildingIndexes>();
-  /** Collections of which something was declared while the store was asked for a step, which may know nothing of it. */
+  /** Collections with something declared during a step of the store, which may not include it. */
   const declaredMeanwhile = new Set<string>();
   const stopping = new AbortController();
 
@@ -81,7 +81,7 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
       backoff.reset();
       await pauseUnlessAborted(systemTimers, step === "busy" ? busyPauseMs : stepPauseMs, stopping.signal);
     }
-    // In the same turn as the last look: what is declared from now on begins a build of its own.
+    // In the same turn as the last check: a later declaration starts a new build.
     builds.delete(name);
     building.delete(name);
   };

@@ -1,5 +1,6 @@
-// Turns a request body into the text of an object to store: checks reserved names and the schema, and merges an update
-// into what is stored. Works on JSON text, so that numbers and member order come through as they were sent.
+// Turns a request body into the text to store: checks reserved names and the schema, and merges an
+// update into the stored text. Works on JSON text, so that numbers and the order of members stay as
+// sent.
 
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
@@ -26,11 +27,14 @@ export interface Metadata {
 /** What the data of every stored object must meet, whichever request leaves it. */
 export interface ObjectRules {
   readonly schema: CompiledSchema;
-  /** Bytes of the data. An object that is larger already may change, and not grow. */
+  /** Bytes of the data. A larger object may change, but not grow. */
   readonly maxBytes: number;
 }
 
-/** The text to store for a new object. Throws `object_required`, `reserved_field`, `document_too_large` or `validation_failed`. */
+/**
+ * The text of a new object. Throws `object_required`, `reserved_field`, `document_too_large` or
+ * `validation_failed`.
+ */
 export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string, metadata: Metadata): string {
   requireObject(body);
   for (const { name } of membersOf(body.text)) {
@@ -46,8 +50,8 @@ export function newObjectText({ text }: CanonicalJson, id: string, metadata: Met
 }
 
 /**
- * The stored text with the body's members in it, validated as a whole unless the body names none; the very text `stored`
- * when nothing changes. Throws as validateNew does; `id` and `_metadata` may be sent back unchanged.
+ * The stored text with the body's members; `stored` itself if nothing changes. `id` and `_metadata`
+ * may be sent back unchanged. Throws as validateNew does.
  */
 export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: string): string {
   requireObject(body);
@@ -61,12 +65,12 @@ export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: 
   }
   if (changes.size === 0) return stored;
   const merged = mergeMembers(parts.data, changes);
-  // Also when the values are the stored ones: since they were stored the schema may have changed.
+  // Also for unchanged values: the schema may have changed since.
   requireStorable(rules, merged, parts.data);
   return merged === parts.data ? stored : textOf({ ...parts, data: merged });
 }
 
-/** The stored text with a patch applied to it, validated as a whole. Throws as validateUpdate does, and as `patched` does. */
+/** The stored text with a patch applied. Throws as validateUpdate does, and as `patched` does. */
 export function validatePatch(rules: ObjectRules, patch: Patch, stored: string): string {
   const parts = partsOf(stored);
   const changed =
@@ -94,7 +98,7 @@ function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored
   });
   const changed = patched(patch, stored);
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
-  // A value that replaces the whole object may have changed them; otherwise they are as they were.
+  // A patch of the root may have changed them.
   requireServiceMembersUnchanged(changed, parts);
   return withoutMembers(changed, serviceMembers);
 }
@@ -112,7 +116,7 @@ function requireNamesAndDepth(data: string): void {
     throw new Problem("too_deep", `An object may be nested at most ${maxDepth} levels deep`);
 }
 
-/** The size first: how much work the schema is goes by it. */
+/** The size comes first: it bounds the work of the schema. */
 function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
   const bytes = Buffer.byteLength(data);
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
@@ -125,7 +129,7 @@ function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before
   if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
 }
 
-/** Whether a stored text would be accepted by a schema, which may be newer than the one that it was accepted by. */
+/** Whether a stored text is valid by a schema, which may be newer than it. */
 export function isValidStored(schema: CompiledSchema, stored: string): boolean {
   const { data } = partsOf(stored);
   return schema.validate(parseJson(data), data).length === 0;
@@ -136,7 +140,7 @@ export function metadataOf(stored: string): Metadata {
   return JSON.parse(partsOf(stored)._metadata) as Metadata;
 }
 
-/** The texts of what a stored object has: the data as an object of its own, and each service member. */
+/** The texts of a stored object: its data as an object, and each service member. */
 interface StoredParts {
   readonly data: string;
   readonly id: string;
@@ -146,10 +150,10 @@ interface StoredParts {
 const beforeId = '{"id":';
 const beforeMetadata = ',"_metadata":';
 
-/** What `textOf` has joined. It is told by its ends, so nothing in between is looked at: in a string, a quote would be escaped. */
+/** Splits what `textOf` joined. Only the ends are searched: a quote within a string is escaped. */
 function partsOf(stored: string): StoredParts {
   const end = stored.lastIndexOf(beforeMetadata);
-  if (end < 0 || !stored.startsWith(beforeId)) throw new Error("A stored object lacks its id or _metadata");
+  if (end < 0 || !stored.startsWith(beforeId)) throw new Error("A stored object has no id or no _metadata");
   const start = endOfValue(stored, beforeId.length);
   return {
     data: start === end ? "{}" : `{${stored.slice(start + 1, end)}}`,

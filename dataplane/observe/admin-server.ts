@@ -1,5 +1,5 @@
-// The admin port: probes, metrics and usage. Never on the public one; it asks for no credentials, or for one token, so it is for
-// the cluster's own network.
+// The admin port: probes, metrics and usage. It asks for no credentials, or for one token, so it is
+// for the cluster's own network.
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,13 +25,16 @@ export interface AdminDeps {
   readonly quotas: Pick<Quotas, "reports">;
   /** Absent = everybody who reaches the port may ask for metrics and usage. */
   readonly adminToken?: FollowedToken | undefined;
-  /** Whether its Host header is one that this port answers; absent = any is, for Kubernetes asks by a pod's address. */
+  /**
+   * Whether the port answers this Host header; absent = any, because Kubernetes sends a pod's
+   * address.
+   */
   readonly isOwnHost?: ((request: FastifyRequest) => boolean) | undefined;
   /** True from the moment that the program stops taking new work. */
   readonly stopping: () => boolean;
 }
 
-/** Projects that one `/usage` answer shows at most. */
+/** Projects that one `/usage` response shows at most. */
 const pageLimit = 100;
 
 const whyUnloaded: Readonly<Record<ConfigFit, string>> = {
@@ -119,7 +122,7 @@ function withQuotas({ usage, quotas }: PageProject) {
   return Object.keys(quotas).length === 0 ? usage : { ...usage, quotas };
 }
 
-/** Browsers prefer HTML. A client without a preference gets JSON, and so does one that accepts neither. */
+/** Browsers prefer HTML. A client without a preference gets JSON. */
 function wantsPage(headers: IncomingHttpHeaders): boolean {
   return new Negotiator({ headers }).mediaType(["application/json", "text/html"]) === "text/html";
 }

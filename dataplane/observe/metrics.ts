@@ -1,5 +1,7 @@
-// The Prometheus metrics of a data-plane replica. Label values come from the configuration or a closed list, so no request
-// can make a new series; what the configuration does not know is counted under `(unknown)`.
+// The Prometheus metrics of a replica. Labels come from the configuration or a closed list, so no
+// request can make a new series; unknown names count as `(unknown)`. Series of requests are counted
+// with one addition, and prom-client writes them out: its own counters hash all labels at each
+// observation, which took a seventh of a small request.
 
 import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -215,7 +217,7 @@ function labelsOf(project: ProjectRef): { namespace: string; project: string } {
 
 const labelNames = ["namespace", "project", "kind"] as const;
 
-/** What projects with a quota hold and may hold, read when Prometheus asks. A project without a quota has no series. */
+/** What projects with a quota store, and their limits, read when Prometheus asks. */
 function registerQuotaGauges(registry: Registry, reports: () => readonly UsageReport[]): void {
   const gauge = (name: string, help: string, figure: "used" | "limit"): void => {
     new Gauge({
@@ -224,7 +226,7 @@ function registerQuotaGauges(registry: Registry, reports: () => readonly UsageRe
       labelNames,
       registers: [registry],
       collect() {
-        // What is gone, or has no quota any more, has no series any more.
+        // A project that is gone, or has no quota any more, has no series.
         this.reset();
         for (const { project, quotas } of reports()) {
           for (const [kind, use] of Object.entries(quotas)) {
@@ -328,7 +330,9 @@ export class CounterTally<L extends string> extends Tally<L, CounterSeries> {
 export class HistogramSeries {
   readonly labels: Value["labels"];
   readonly #bounds: readonly number[];
-  /** How many were at most each bound and above the one before; the last one is of what is above all. */
+  /**
+   * Observations up to each bound and above the one before. The last count is of those above all.
+   */
   readonly #counts: number[];
   #sum = 0;
 
@@ -346,7 +350,7 @@ export class HistogramSeries {
     this.#sum += value;
   }
 
-  /** As Prometheus wants them: each bucket with all that is below it. */
+  /** As Prometheus wants them: each bucket includes the smaller ones. */
   values(name: string): readonly Value[] {
     let count = 0;
     const buckets = this.#counts.map((own, at) => {

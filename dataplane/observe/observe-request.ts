@@ -1,4 +1,4 @@
-// Turns the end of a request into its metrics, its usage figures and its log line: the one place that knows all three.
+// Turns the end of a request into metrics, usage figures and its log line.
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -36,7 +36,7 @@ const otherMethod = "other";
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 interface RequestObserver {
-  /** What requests of this method for a resource or a root key are counted in; undefined for all others. */
+  /** The counters for a method of a resource or root key; undefined for all others. */
   countersOf(project: LiveProject, target: Target, method: string): RequestCounters | undefined;
   ended(incoming: IncomingRequest, ending: Ending): void;
   /** What was refused before it was a request. */
@@ -137,8 +137,9 @@ function otherTarget({ project, target }: Known): string {
 }
 
 /**
- * One JSON line per request: who asked what of which project, and how it ended. Put together from pieces, because serialising an object
- * costs a fifth of a request. Credentials and bodies are never in it; queries are left out.
+ * One JSON line per request: who asked what of which project, and how it ended. Never with
+ * credentials, bodies or queries. It is joined from pieces: serialising an object costs a fifth of
+ * a request.
  */
 interface AccessLog {
   request(incoming: IncomingRequest, ending: Ending): void;
@@ -146,7 +147,10 @@ interface AccessLog {
 }
 
 const pathLimit = 1024;
-/** W3C Trace Context, level 1, section 3.2: version `ff` and ids of zeros alone are invalid, later versions may append fields. */
+/**
+ * W3C Trace Context, section 3.2: version `ff` and ids of zeros are invalid; later versions may
+ * append fields.
+ */
 const traceparentPattern =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 const silent: AccessLog = Object.freeze({ request: () => undefined, refusal: () => undefined });
@@ -160,7 +164,7 @@ function traceMembers(traceparent: string | readonly string[]): string {
 export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   if (!logger.writes("info")) return silent;
   const lineStart = createLineStart(clock);
-  // Few pieces, because each one is an object of its own until the line is written; and next to no calls, because this runs with every request.
+  // Few pieces and few calls: each piece is an object until the line is written.
   const writeRequest = ({ request, requestId, rawUrl }: IncomingRequest, ending: Ending): void => {
     const { project, proof } = ending.known;
     const projectMembers =
@@ -185,13 +189,13 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   };
 }
 
-/** Anything but the printable ASCII characters that JSON leaves as they are: next to no request target has any. */
+/** All but the printable ASCII characters that JSON leaves as they are. */
 const needsEscaping = /[^ !#-[\]-~]/;
 
 /** `000` to `999`: three digits from here cost less than those of `toFixed`. */
 const threeDigits = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
 
-/** Returns the start of a line, up to the request's id. It is made anew when the millisecond changes. */
+/** Returns the start of a line, up to the request's id, cached for a millisecond. */
 function createLineStart(clock: Clock): () => string {
   let millisecond = Number.NaN;
   let text = "";

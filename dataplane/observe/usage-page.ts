@@ -1,4 +1,4 @@
-// The usage figures as a page for a person: tables only, no script, in the reader's light or dark, readable without styles.
+// The usage figures as a page: tables only, no script, light or dark, readable without styles.
 
 import type { UsageReport } from "../quotas/quotas.ts";
 import type { ProjectUsage, UsageBucket, UsageFigures } from "./usage.ts";
@@ -113,7 +113,7 @@ function requestsOf({ statuses }: UsageBucket): number {
   return Object.values(statuses).reduce((sum, count) => sum + count, 0);
 }
 
-/** Of the buckets, as statuses and mean are: the last hour may begin up to five minutes before them. */
+/** Of the buckets, as statuses and mean are; the last hour may begin up to five minutes earlier. */
 function requestsIn({ buckets }: UsageFigures): number {
   return buckets.reduce((sum, bucket) => sum + requestsOf(bucket), 0);
 }

@@ -1,5 +1,6 @@
-// The three figures of docs/reference/http.md (Usage) for requests under /json, per project and root key, over the last hour: how many,
-// their statuses per five minutes, and their mean duration per five minutes. In memory, so of this replica since it started.
+// The figures of docs/reference/http.md (Usage) for requests under /json, per project and root key,
+// over the last hour: count, and per five minutes statuses and mean duration. Of this replica since
+// it started.
 
 import type { Clock } from "../../core/clock.ts";
 
@@ -8,7 +9,7 @@ const bucketMinutes = 5;
 const bucketCount = 12;
 const hourMinutes = bucketMinutes * bucketCount;
 
-/** Root keys that a project does not have are counted under this one name. */
+/** Unknown root keys are counted under this one name. */
 export const unknownRootKey = "(unknown)";
 
 export interface UsageBucket {
@@ -31,7 +32,7 @@ export interface ProjectUsage extends UsageFigures {
 }
 
 export interface Usage {
-  /** `rootKey` is one that the project has, or `unknownRootKey`. */
+  /** `rootKey` is one of the project's, or `unknownRootKey`. */
   record(project: string, rootKey: string, ending: { readonly status: number; readonly seconds: number }): void;
   /** Figures of a project, all zero when nothing was asked of it. */
   project(project: string): ProjectUsage;
@@ -108,7 +109,7 @@ function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 
 function currentMinute(series: Series, now: number): Minute {
   const last = series.at(-1);
-  // A clock that stepped back counts into the newest minute, so that the series stays in order.
+  // A clock that stepped back counts into the newest minute: the series stays in order.
   if (last && last.minute >= now) return last;
   const made: Minute = { minute: now, count: 0, seconds: 0, statuses: new Map() };
   series.push(made);

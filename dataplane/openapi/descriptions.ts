@@ -1,5 +1,5 @@
-// Makes the OpenAPI documents of projects, anew when their configuration is. What was made is kept for
-// the projects that were asked for last, and what is sent for the addresses by which they were.
+// Makes the OpenAPI documents of projects whenever their configuration changes. Caches documents
+// for the projects asked for last, and responses for the addresses.
 
 import { setImmediate as otherWork } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
@@ -76,7 +76,7 @@ export function createDescriptions(): Descriptions {
       if (known !== undefined) return known;
       const rest = await restOf(project);
       return await limiter.inTurn(() => {
-        // Another request may have made it while this one waited.
+        // Another request may have made it during the wait.
         const other = find();
         if (other !== undefined) return other;
         const text = `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;

@@ -1,4 +1,5 @@
-// Requests for what a project says of itself: its OpenAPI document, the page to read it on, and the console, which is made of it.
+// Requests for what describes a project: its OpenAPI document, the page to read it, and the
+// console. Pages also get what people need to sign in with the project's external issuers.
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { IssuerConfig } from "../../core/config/types.ts";
@@ -74,7 +75,7 @@ export async function carryOutDescription(
   }
 }
 
-/** Who follows a project's URL in a browser comes to its console or its reference page. For other clients nothing is there. */
+/** Browsers at a project's URL are redirected to its console or reference page. Others get 404. */
 function pageOf({ config }: LiveProject, base: string, headers: IncomingHttpHeaders): HttpResponse {
   if (!isPageWanted(headers) || (config.console === "Nobody" && config.openapi === "Nobody")) throw unknownPath();
   const page = config.console === "Nobody" ? "docs" : "console";
@@ -88,13 +89,13 @@ function linkToConsole({ config }: LiveProject, base: string): Readonly<Record<s
   return config.console === "Nobody" ? {} : { Link: `<${base}/console>; rel="related"; title="Console"` };
 }
 
-/** Where else the project is described (RFC 8631), for the console to lead there; nowhere, if nobody may read that. */
+/** Links to the description (RFC 8631), for the console; none if nobody may read it. */
 function linksOf({ config }: LiveProject, base: string): Readonly<Record<string, string>> {
   if (config.openapi === "Nobody") return {};
   return { Link: `<${base}/openapi.json>; rel="service-desc", <${base}/docs>; rel="service-doc"` };
 }
 
-/** The same object as long as the project is the same. */
+/** The same object while the project is the same. */
 type SignInOffers = (project: LiveProject) => PageAddition | undefined;
 
 export function createSignInOffers(): SignInOffers {

@@ -1,5 +1,6 @@
-// Distinguishes the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves
-// a record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between. Refuses a
+// Recognises the repetition of a POST by its Idempotency-Key
+// (draft-ietf-httpapi-idempotency-key-header). A write stores a record in the same atomic step, so
+// that its repetition finds out what was done, on any replica and after any crash. Refuses a
 // malformed key with `invalid_header`, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";
@@ -18,7 +19,7 @@ const bare = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const sent = headers["idempotency-key"];
   if (sent === undefined) return undefined;
-  // Two headers are joined by a comma, and would pass for one key.
+  // Two headers arrive joined by a comma, and would pass for one key.
   const key = typeof sent === "string" ? (quoted.exec(sent)?.[1] ?? bare.exec(sent)?.[0]) : undefined;
   if (key !== undefined) return key;
   throw new Problem(
@@ -27,7 +28,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   );
 }
 
-/** How long a repetition is known as one. */
+/** How long a repetition is recognised. */
 export const recordSeconds = 24 * 60 * 60;
 
 interface Post {
@@ -43,8 +44,8 @@ interface Post {
 }
 
 /**
- * What a POST with a key leaves behind; `generated` = what the service added and the body alone can't give back (id, time); no value may
- * have a space.
+ * The record of a POST. `generated` = what the service added to the body (id, time), without
+ * spaces.
  */
 export function recordOf(post: Post, generated: readonly (string | number)[]): IdempotencyRecord {
   const text = [fingerprint(post.body), ...generated].join(" ");
@@ -53,7 +54,7 @@ export function recordOf(post: Post, generated: readonly (string | number)[]): I
 
 /** What the record of such a POST is found by. */
 export function recordKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
-  // With both UIDs: a resource that was made again under a name, perhaps without its data, does not repeat responses of the former one.
+  // By both UIDs: a resource that was created again under its name repeats no earlier responses.
   return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 
@@ -73,7 +74,7 @@ export function requireSameBody(record: string, body: CanonicalJson): readonly s
   );
 }
 
-/** Header of a response that repeats an earlier one. */
+/** In a response that repeats an earlier one. */
 export const replayed = { "Idempotent-Replayed": "true" } as const;
 
 /** Hashes the canonical text: white space does not make another body. */

@@ -1,12 +1,13 @@
-// Plans that were decided for earlier requests, by key, each until something of its project changes: what is in here may be used. Bounded
-// by memory; which one makes room is found by SIEVE (Zhang and others, NSDI 2024): the oldest one that was not used since it was last
-// looked at. So keys that come once, such as made-up queries, push out each other and nothing that is used, and a use costs one assignment.
+// A cache of plans by key, each valid until something of its project changes. Bounded by memory;
+// evicts by SIEVE (Zhang et al., NSDI 2024): the oldest plan that was not used since the last pass.
+// So keys that come once, such as made-up queries, evict each other only, and a use costs one
+// assignment.
 
 import type { RequestShape } from "../route/request-target.ts";
 
 export interface KeptPlans<Plan> {
   find(key: string): Plan | undefined;
-  /** Grows with every change, and is only compared for equality: a plan may be kept with the generation in which it was decided. */
+  /** Changes with every change of configuration, and is compared for equality only. */
   generation(): number;
   keep(shape: KeptShape, plan: Plan, from: PlanSource): void;
   forget(key: string): void;
@@ -19,7 +20,10 @@ type KeptShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
 interface PlanSource {
   /** `<namespace>/<name>` of the project. */
   readonly project: string;
-  /** `generation()` before anything was looked up for the plan. If it is another one now, the plan may be outdated already. */
+  /**
+   * `generation()` before anything was looked up. If it is another one now, the plan may be
+   * outdated.
+   */
   readonly generation: number;
 }
 
@@ -33,13 +37,16 @@ interface Kept<Plan> {
   newer: Kept<Plan> | undefined;
 }
 
-/** All plans of a replica: some ten thousand for API keys, fewer for tokens, whose text is longer. */
+/** All plans of a replica: some ten thousand for API keys, fewer for tokens. */
 const maxBytes = 16 * 1024 * 1024;
-/** Larger ones are not kept: a few of them would take the place of all others. */
+/** A few larger ones would evict all others. */
 const maxPlanBytes = 64 * 1024;
 /** What plans of objects and values take, measured with their counters and callers. */
 const usualBytes = 2_048;
-/** What a query takes as an object, measured for filters of every operator, with up to twenty indexes: for each character that it has as text … */
+/**
+ * Memory of a parsed query, measured with every operator and twenty indexes, for each character of
+ * its text …
+ */
 const bytesPerQueryCharacter = 96;
 /** … and for each of its parameters. */
 const bytesPerParameter = 1_536;
@@ -113,7 +120,7 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
 function bytesOf({ key, targetLength, queryLength }: KeptShape): number {
   const query = key.slice(key.length - queryLength);
   const parameters = queryLength === 0 ? 0 : query.split("&").length;
-  // Node reads both as one byte a character. The key counts twice, for what is made of it; parts of the target are kept with the whole.
+  // One byte a character in Node. The key counts twice, for what is made of it.
   const texts = 2 * key.length + targetLength;
   return usualBytes + texts + bytesPerQueryCharacter * queryLength + bytesPerParameter * parameters;
 }
@@ -125,7 +132,7 @@ interface EvictionList<Plan> {
   next(): Kept<Plan> | undefined;
 }
 
-/** A list of its own: an iterator of the map, kept between two uses, would hold every table that the map ever had. */
+/** An iterator of the map, kept between two uses, would keep every table that the map ever had. */
 function createEvictionList<Plan>(): EvictionList<Plan> {
   let oldest: Kept<Plan> | undefined;
   let newest: Kept<Plan> | undefined;

@@ -40,7 +40,9 @@ export interface PlanBase {
 /** What the plan of every operation on stored data says. */
 export interface OperationPlan extends PlanBase {
   readonly operation: Operation;
-  /** Whether the response to a write repeats its body: its length says nothing of other responses. */
+  /**
+   * Whether the response to a write repeats its body, and so says nothing about other responses.
+   */
   readonly returnsBody: boolean;
   /** Who may read what the operation is about. */
   readonly readPermission: Permission;

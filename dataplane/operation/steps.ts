@@ -1,6 +1,6 @@
-// Steps of a request that is allowed, before and after the store is asked: preconditions, body, slot
-// of the project's fair share, and their release. No byte of a body is parsed before the request has
-// a slot. Refuses with `data_lost` while the store no longer has its data (docs/adr/0039).
+// Steps of a request that is allowed, before and after the store is asked: preconditions, body,
+// slot of the project's fair share, and their release. No body is parsed before the request has a
+// slot. Refuses with `data_lost` while the store no longer has its data (docs/adr/0039).
 
 import { isDeepStrictEqual } from "node:util";
 import { Problem } from "../../core/errors/problem.ts";
@@ -22,7 +22,7 @@ export interface ReceivedWrite<Plan> {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Refuses a caller who may not read: each 412 would show whether a guess at what is stored is right. */
+/** Refuses a caller who may not read: each 412 would show whether a guess is right. */
 export function authorizedPreconditions({ plan, incoming }: PlannedRequest<OperationPlan>): Preconditions | undefined {
   const preconditions = preconditionsOf(incoming.request.headers);
   if (preconditions !== undefined) {
@@ -100,7 +100,7 @@ export function releaseSlot(admission: Admission, length: number | undefined): v
 /** Carries out a write, unless the request would be refused by now: then it throws the refusal. */
 export type RecheckedWrite = <T>(write: () => Promise<T>) => Promise<T>;
 
-/** Throws `project_busy` if the project, its limits or the caller changed, or `isSame` says false. */
+/** Throws `project_busy` if the project, its limits or the caller changed, or `isSame` is false. */
 export function recheckOf<Plan extends OperationPlan>(
   { renew }: Pick<OperationDeps<Plan>, "renew">,
   request: PlannedRequest<Plan>,

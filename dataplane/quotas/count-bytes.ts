@@ -1,12 +1,12 @@
-// Counts the bytes of collections that were there before a quota asked for them: in the background, in small steps, so that no
-// request waits for it. Replicas that count the same collection do so together: each step goes on where the last one ended.
+// Counts the bytes of collections that are older than their quota, in the background and in small
+// steps. Replicas share the work: each step continues where the last one ended.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { pause, systemTimers } from "../../core/timers.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { ByteCounts } from "../store/ports/sizes.ts";
 
-/** Rest between two steps, so that requests come first. */
+/** Pause between two steps: requests come first. */
 const pauseMs = 2;
 
 interface ByteCounter {

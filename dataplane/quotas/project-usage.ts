@@ -1,8 +1,10 @@
-// What one project with a quota stores, as this replica knows it: what the store said last, what was written here since, and what
-// is reserved for writes under way. Refuses with 403 `quota_exceeded`; with what the store raises when it has to be asked first.
+// What one project with a quota stores, as this replica knows it: the store's last answer, what was
+// written here since, and reservations of writes under way. Refuses with 403 `quota_exceeded`, or
+// with what the store raises.
 //
-// Several replicas share a quota without a step of their own per write: each asks the store again every second while writes
-// come in, and before it refuses. So together they exceed a quota by what the others write within two seconds, one alone never.
+// Replicas share a quota without a step per write: each asks the store every second while writes
+// come in, and before it refuses. So they exceed it at most by what the others write within two
+// seconds.
 
 import type { Clock } from "../../core/clock.ts";
 import { type QuotaKind, quotaKinds } from "../../core/config/quota-uses.ts";
@@ -11,10 +13,10 @@ import { Problem } from "../../core/errors/problem.ts";
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { type Amounts, noAmounts, type PartialAmounts, plus } from "./stored-amounts.ts";
 
-/** After this time the store is asked again beside the writes that come in, and after the next one before them. */
+/** After this time the store is asked while writes go on, and after the next one before them. */
 const freshMs = 1_000;
 const staleMs = 2_000;
-/** A refusal goes by amounts of at most this age. */
+/** A refusal depends on amounts of at most this age. */
 const refusalMs = 250;
 
 export interface Reservation {
@@ -25,7 +27,7 @@ export interface Reservation {
 }
 
 export interface ProjectUsage {
-  /** Reserves room for a write. Waits for writes under way where those leave too little of what may be there. */
+  /** Reserves room for a write. Waits for writes under way where they leave too little. */
   reserve(quota: ProjectQuota, want: Want): Promise<Reservation>;
   /** Something was written without a reservation. */
   added(amounts: PartialAmounts): void;
@@ -33,7 +35,7 @@ export interface ProjectUsage {
   freed(): void;
   /** Asks the store, unless it was asked within this time and nothing was written here since. */
   refreshAfter(milliseconds: number): Promise<void>;
-  /** What is known may be of other things than what counts now: asks the store before the next write. */
+  /** What is known may be outdated: the store is asked before the next write. */
   forget(): void;
   /** Undefined until the store was asked once. */
   amounts(): Amounts | undefined;
@@ -46,7 +48,9 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
   /** Written here since the store was asked, and perhaps already in what it said. */
   let written = noAmounts;
   const reservations = createReservations();
-  /** What made the amounts doubtful, counted, and how much of that the store knew when it was asked last. */
+  /**
+   * How often the amounts became doubtful, and how often of that the store's last answer includes.
+   */
   let doubts = 0;
   let answeredDoubts = 0;
   let reading: Promise<void> | undefined;
@@ -70,7 +74,8 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
     written = plus(written, before, -1);
     // Not before it has answered: until then nobody is to be refused by what was known.
     answeredDoubts = doubtsBefore;
-    // What was written meanwhile may be counted twice now: that is only ever too careful, and asked again before a refusal.
+    // What was written during the question may be counted twice: it is asked again before a
+    // refusal.
     if (hasChanged()) doubts += 1;
   };
 
@@ -101,15 +106,15 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
 
   const beCurrentEnough = async (quota: ProjectQuota, want: Want): Promise<void> => {
     await beCurrent();
-    if (lackingKind(quota, maxAmountsOf(want), used()) === undefined) return;
+    if (exceededKind(quota, maxAmountsOf(want), used()) === undefined) return;
     if (!isDoubtful() && age() <= refusalMs) return;
-    // One under way may have begun before what is to be seen.
+    // A question under way may have begun too early.
     await reading;
     await refresh();
   };
 
   const reserveNow = (quota: ProjectQuota, want: Want): Reservation => {
-    const kind = lackingKind(quota, want.required ?? {}, used());
+    const kind = exceededKind(quota, want.required ?? {}, used());
     if (kind !== undefined) throw refusalOf(quota, kind);
     const granted = grantedOf(quota, want, used());
     const end = reservations.add(maxAmountsOf({ ...want, upTo: granted }));
@@ -138,8 +143,8 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
     async reserve(quota, want) {
       await beCurrentEnough(quota, want);
       if (inLine === 0 && !mustWait(quota, want)) return reserveNow(quota, want);
-      // Those under way reserve the most that they may add, and add less, or nothing: who went by that would be refused in a project that
-      // is half empty. In the order of arrival, so that nobody takes what another one waits for.
+      // Writes under way reserve the most that they may add, and usually add less: refusing by that
+      // would be wrong. In order of arrival, so that nobody takes what another one waits for.
       inLine += 1;
       return line
         .run("", () => reserveInTurn(quota, want))
@@ -171,7 +176,7 @@ const nouns: Readonly<Record<QuotaKind, string>> = {
   documentKeys: "members at the top of its root keys' values",
 };
 
-/** Without the figures: a caller who may create one object need not learn how much others stored. */
+/** Without figures: the caller may not know how much others store. */
 function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
   const detail = `This would exceed the project's quota \`${kind}\`: at most ${limitOf(quota, kind)} ${nouns[kind]}; delete some first`;
   return new Problem("quota_exceeded", detail);
@@ -179,7 +184,7 @@ function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
 
 interface Reservations {
   amounts(): Amounts;
-  /** Reserves these until the function that is returned is called. */
+  /** Reserves these until the returned function is called. */
   add(amounts: Amounts): () => void;
   /** Resolves once all that there are now have ended. */
   ended(): Promise<unknown>;
@@ -220,17 +225,17 @@ function maxAmountsOf({ required = {}, upTo = {} }: Want): Amounts {
   return plus(plus(noAmounts, required), upTo);
 }
 
-/** A quota without room for all that is wanted beside what is used. */
-function lackingKind(quota: ProjectQuota, wanted: PartialAmounts, used: Amounts): QuotaKind | undefined {
-  return quotaKinds.find((kind) => lacks(quota, kind, wanted, used));
+/** The first quota without room for `wanted`. */
+function exceededKind(quota: ProjectQuota, wanted: PartialAmounts, used: Amounts): QuotaKind | undefined {
+  return quotaKinds.find((kind) => exceeds(quota, kind, wanted, used));
 }
 
-function lacks(quota: ProjectQuota, kind: QuotaKind, wanted: PartialAmounts, used: Amounts): boolean {
+function exceeds(quota: ProjectQuota, kind: QuotaKind, wanted: PartialAmounts, used: Amounts): boolean {
   const amount = wanted[kind] ?? 0;
   return amount > 0 && used[kind] + amount > limitOf(quota, kind);
 }
 
-/** What of `upTo` there is room for beside what is used and required. */
+/** The part of `upTo` that there is room for. */
 function grantedOf(quota: ProjectQuota, { required = {}, upTo = {} }: Want, used: Amounts): PartialAmounts {
   const taken = plus(used, required);
   const granted: Partial<Record<QuotaKind, number>> = {};
@@ -241,11 +246,11 @@ function grantedOf(quota: ProjectQuota, { required = {}, upTo = {} }: Want, used
   return granted;
 }
 
-/** Whether a write would have more room without what others reserved, and would not be refused even then. */
+/** Whether a write would succeed without the reservations of others. */
 function isCrowded(quota: ProjectQuota, want: Want, stored: Amounts, reserved: Amounts): boolean {
-  if (lackingKind(quota, want.required ?? {}, stored) !== undefined) return false;
+  if (exceededKind(quota, want.required ?? {}, stored) !== undefined) return false;
   const [maxAmounts, used] = [maxAmountsOf(want), plus(stored, reserved)];
   return quotaKinds.some(
-    (kind) => reserved[kind] > 0 && stored[kind] < limitOf(quota, kind) && lacks(quota, kind, maxAmounts, used),
+    (kind) => reserved[kind] > 0 && stored[kind] < limitOf(quota, kind) && exceeds(quota, kind, maxAmounts, used),
   );
 }

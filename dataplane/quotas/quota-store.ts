@@ -1,5 +1,6 @@
-// A store that writes of a project with a quota go through: reserves room before each write that adds something, and gives back
-// what the write did not use. Whatever writes, it can't be gone round. Refuses with 403 `quota_exceeded`.
+// The store for writes of a project with a quota: reserves room before each write that adds
+// something, and releases what was not used. Every write passes it. Refuses with 403
+// `quota_exceeded`.
 
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -63,7 +64,7 @@ const rules: { readonly [Name in keyof CountedWrites]: Rule<CountedWrites[Name]>
   },
   putAt(guard, write, [document, path, text, limits]) {
     const isCounted = path.length === 0 && guard.quota.documentKeys !== undefined;
-    return (isCounted ? putWhole : put)(guard, write, { document, path, text, limits });
+    return (isCounted ? putRoot : put)(guard, write, { document, path, text, limits });
   },
   remove: freeing,
   removeUnchanged: freeing,
@@ -109,30 +110,30 @@ interface Put {
   readonly limits: PutLimits;
 }
 
-/** A PUT that may add a key is carried out as one that may not where no key has room: only the store knows which it is. */
+/** Only the store knows whether a PUT adds a key. Where no key has room, it must not. */
 async function put(guard: Guard, write: PutAt, { document, path, text, limits }: Put): Promise<DocumentWrite> {
   const { usage, quota } = guard;
   const mayAddKey = path.length === 1 && limits.mayCreate && quota.documentKeys !== undefined;
   const upTo = { ...growth(quota, path, text), ...(mayAddKey && { documentKeys: 1 }) };
-  let lacksKey = false;
+  let noKeyLeft = false;
   const result = await written(guard, { upTo }, {}, ({ bytes, documentKeys }) => {
-    lacksKey = mayAddKey && documentKeys === 0;
-    const mayCreate = limits.mayCreate && !lacksKey;
+    noKeyLeft = mayAddKey && documentKeys === 0;
+    const mayCreate = limits.mayCreate && !noKeyLeft;
     return write(document, path, text, {
       ...limits,
       mayCreate,
       ...(bytes !== undefined && { maxGrowth: bytes }),
     });
   });
-  if (lacksKey && result.outcome === "create_refused") throw usage.refusal(quota, "documentKeys");
+  if (noKeyLeft && result.outcome === "create_refused") throw usage.refusal(quota, "documentKeys");
   return result;
 }
 
 /**
- * A whole value is measured by what it adds to the members of the one that it replaces. Should that one have lost some when the store
- * comes to replace it, it is measured again: what was lost may be other root keys' by now.
+ * A root value is measured by the members that it adds to the stored one. If that one lost some
+ * before it is replaced, it is measured again: others may have used their room.
  */
-async function putWhole(guard: Guard, write: PutAt, { document, path, text, limits }: Put): Promise<DocumentWrite> {
+async function putRoot(guard: Guard, write: PutAt, { document, path, text, limits }: Put): Promise<DocumentWrite> {
   const { usage, quota, documentSize } = guard;
   const members = membersIn(text);
   for (let attempt = 1; ; attempt += 1) {
@@ -152,7 +153,9 @@ async function putWhole(guard: Guard, write: PutAt, { document, path, text, limi
   }
 }
 
-/** The most bytes by which a write makes a document longer: its text, the name of a new key, a colon and a comma. */
+/**
+ * Most bytes that a write adds to a document: its text, the name of a new key, a colon and a comma.
+ */
 function growth({ bytes }: ProjectQuota, path: Path, text: string): PartialAmounts {
   if (bytes === undefined) return {};
   const name = path.at(-1);
@@ -183,7 +186,7 @@ function addedBy(result: DocumentWrite, required: PartialAmounts, granted: Parti
   return { bytes: Math.max(0, result.growth ?? 0), documentKeys: keys };
 }
 
-/** `possible` is what the write added where its outcome is unknown; the next look at the store finds out. */
+/** `possible` is what the write may have added if its outcome is unknown. */
 async function committed<T>(
   reservation: Reservation,
   write: Promise<T>,
@@ -201,9 +204,9 @@ async function committed<T>(
 }
 
 /**
- * Carries out `write`, which may refuse with 403 `quota_exceeded`. A repetition is never refused because of what its first
- * request wrote: it waits for the first when both are under way in this replica, and before it is refused it looks for the record that
- * the first left, wherever that was written.
+ * Carries out `write`, which may refuse with 403 `quota_exceeded`. A repetition is never refused
+ * because of its first request: it waits for that in this replica, and checks the record of it
+ * before a refusal.
  */
 type RepeatableWrite = <T>(
   of: CollectionRef | DocumentRef,

@@ -1,5 +1,5 @@
-// The usage of every project that has a quota, kept while it has one; any other project costs one look at its configuration. Writes
-// keep it current; what nobody writes to is looked at now and then, for metrics and for those who follow reports.
+// The usage of every project that has a quota. Writes keep it current. Projects without writes are
+// refreshed now and then, for metrics and reports.
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -31,13 +31,13 @@ interface QuotasDeps {
   readonly store: DataStore & Sizes & ByteCounts;
   readonly clock: Clock;
   readonly directory: Pick<Directory, "loaded">;
-  /** How often projects are looked through for some that are to be looked at, 5,000 by default. */
+  /** How often projects are searched for some to refresh, 5,000 by default. */
   readonly quotaRoundMs?: number | undefined;
-  /** Called when a round failed; the next one comes all the same. */
+  /** Called when a round failed; the next one follows. */
   readonly onFailed: (error: unknown) => void;
 }
 
-/** A project whose usage is this old is looked at by the next round. */
+/** The next round refreshes a project whose usage is older. */
 const idleMs = 60_000;
 
 interface Guarded {
@@ -136,7 +136,9 @@ function repeated(work: (isEnded: () => boolean) => Promise<void>, everyMs: numb
   };
 }
 
-/** A project that is not loaded may be written to by other replicas alone: what was known of it grows wrong. */
+/**
+ * Other replicas may write to a project that is not loaded here: what is known of it becomes wrong.
+ */
 function forgetOthers(guarded: Map<string, Guarded>, projects: readonly LiveProject[]): void {
   const names = new Set(projects.map(({ config }) => keyOfProject(config)));
   for (const name of guarded.keys()) if (!names.has(name)) guarded.delete(name);

@@ -1,4 +1,5 @@
-// What a quota counts, sums of it, and what a project's resources and root keys have of it together, as the store keeps it.
+// What a quota counts, sums of it, and the amounts of a project's resources and root keys as the
+// store has them, served or not.
 
 import type { Clock } from "../../core/clock.ts";
 import type { QuotaKind } from "../../core/config/quota-uses.ts";
@@ -37,7 +38,7 @@ export function readAmounts(store: Sizes, { config, resources, rootKeys }: LiveP
 interface StoredNames {
   readonly resources: readonly string[];
   readonly rootKeys: readonly string[];
-  /** False where nobody writes any more: then a collection that holds nothing has nothing to be counted. */
+  /** False where nobody writes any more: then an empty collection has nothing to count. */
   readonly areWritten: boolean;
 }
 
@@ -72,11 +73,11 @@ function sum(numbers: readonly number[]): number {
 
 type UnservedAmounts = (project: LiveProject) => Promise<ReadAmounts>;
 
-/** A write that was under way while they were withdrawn may have come after the first look. */
+/** A write under way when they were withdrawn may have come after the first count. */
 const freshMs = 60_000;
 /**
- * Names that are asked for, and counted, at once. More may have gone than are there, and a replica that asks for all of them keeps others
- * waiting.
+ * Names that are counted at once: a project may have had many, and asking for all would delay
+ * others.
  */
 const atOnce = 50;
 

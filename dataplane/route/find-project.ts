@@ -1,13 +1,14 @@
-// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses an unknown project with 404
-// only when the whole index of projects is known, else with 503; a claimed host whose project can't be loaded with 503.
+// Finds the project that a request's host or path names, and the segments below its base. Refuses
+// an unknown project with 404 if the index of projects is complete, else with 503; a claimed host
+// whose project can't be loaded with 503.
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import { hostName } from "./request-target.ts";
 
 /**
- * What clients reach the service by, in its two parts: an origin, and the path that a proxy has for it beside other services. The path may
- * arrive with a request or be stripped by the proxy; links always have it.
+ * Where clients reach the service: an origin, and a path if a proxy serves others at it too.
+ * Requests may arrive without the path; links always have it.
  */
 export interface PublicAddress {
   /** `https://api.example.org`. */
@@ -19,7 +20,7 @@ export interface PublicAddress {
   readonly path: readonly string[];
 }
 
-/** `url` has no user, query or fragment; it is empty while the port that the server listens on isn't known yet. */
+/** `url` has no user, query or fragment; it is empty until the port is known. */
 export function publicAddress(url: string): PublicAddress {
   if (url === "") return { origin: "", scheme: "http", host: "", path: [] };
   const { origin, protocol, host, pathname } = new URL(url);
@@ -36,8 +37,8 @@ export function belowPublicPath({ path }: PublicAddress, segments: readonly stri
 interface ResolvedProject {
   readonly project: LiveProject;
   /**
-   * What links put between the origin and the path below: the public path and `/<namespace>/<project>`, or nothing on a claimed
-   * host.
+   * What links have between origin and path: public path and `/<namespace>/<project>`, or nothing
+   * on a claimed host.
    */
   readonly base: string;
   /** Decoded segments below the base. */
@@ -66,7 +67,7 @@ function byHostOrPath(
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
   if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
-  // Whether a project claims the host, and which one, is not known: a path must not lead to another project meanwhile.
+  // A project may claim the host: its path must not lead to another project.
   if (claimed.outcome === "unavailable") throw unavailable();
   const below = address.path.length === 0 ? segments : belowPublicPath(address, segments);
   const [namespace, name] = below;

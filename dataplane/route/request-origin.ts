@@ -1,6 +1,6 @@
-// Turns what a request, its trusted proxies and the public URL say into the origin that links
-// begin with, `http(s)://host[:port]`. Refuses with 400 a request that does not name exactly one
-// valid host, because the host chooses the project and stands in links.
+// Turns what a request, its trusted proxies and the public URL say into the origin that links begin
+// with, `http(s)://host[:port]`. Refuses with 400 a request without exactly one valid host: it
+// selects the project, and is part of links.
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -11,7 +11,7 @@ import { hostName } from "./request-target.ts";
 
 type IsTrustedProxy = (address: string | undefined) => boolean;
 
-/** `networks`: addresses, and networks such as 10.0.0.0/8; one that is neither throws. */
+/** `networks`: addresses, and networks such as 10.0.0.0/8. Throws for anything else. */
 export function trustedProxies(networks: readonly string[]): IsTrustedProxy {
   const trusted = new BlockList();
   for (const network of networks) {
@@ -41,7 +41,7 @@ export function settleForwarded({ headers, socket }: IncomingMessage, isTrusted:
   headers["x-forwarded-proto"] = scheme === "https" || scheme === "http" ? scheme : undefined;
 }
 
-/** The sender is one. The first address of the list is the client's, trusted or not. */
+/** The sender is a proxy. The first address of the list is the client's, trusted or not. */
 function passedProxies(forwardedFor: IncomingHttpHeaders[string], isTrusted: IsTrustedProxy): number {
   const before = entriesOf(forwardedFor).slice(1).reverse();
   const untrusted = before.findIndex((address) => !isTrusted(address));
@@ -58,8 +58,8 @@ function entriesOf(list: IncomingHttpHeaders[string]): readonly string[] {
 const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
- * The target's authority, the Host header, or what a trusted proxy says in their place; empty only before HTTP/1.1 or when it was sent
- * empty.
+ * The target's authority, the Host header, or what a trusted proxy says. Empty only before
+ * HTTP/1.1, or if it was sent empty.
  */
 export function requireHost({ host, raw }: FastifyRequest): string {
   if (hostPattern.test(host)) return host;
@@ -87,8 +87,8 @@ export function requestOrigin(request: FastifyRequest, address: PublicAddress, i
 }
 
 /**
- * RFC 9112 §3.2.2: where the request target has an authority, that is the host, and not what the Host header beside it says. Only in the
- * place of one: §3.2 wants a request without a Host header, or with several, refused all the same.
+ * RFC 9112 §3.2.2: an authority in the request target replaces the Host header. §3.2: a request
+ * without exactly one Host header is refused all the same.
  */
 export function preferTargetAuthority({ url = "", headers, httpVersion }: IncomingMessage): void {
   if (url.startsWith("/")) return;

@@ -1,5 +1,6 @@
-// What a request names, as raw text: its target, split before any decoding, so that `%2F` and `..` stay characters of a segment; its host;
-// and both without the id of an object or the path below a root key, by which its plan is kept. Refuses bad paths with 400 and 414.
+// What a request names, as raw text: its target, split before it is decoded, so that `%2F` and `..`
+// stay characters of a segment; its host; and the key by which its plan is cached. Refuses bad
+// paths with 400 and 414.
 
 import type { FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
@@ -12,11 +13,14 @@ export const maxSegmentBytes = 1024;
 export const maxSegments = 128;
 
 interface SplitTarget {
-  /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
+  /** Decoded segments, without one trailing slash. Segments with a `fault` are not decoded. */
   readonly segments: readonly string[];
   /** The text after `?`, still encoded; or empty. */
   readonly query: string;
-  /** Why the path is refused, once it is known whose request it is: refused requests are counted for their project. */
+  /**
+   * Why the path is refused. It is thrown once the project is known, which the request is charged
+   * to.
+   */
   readonly fault: Problem | undefined;
 }
 
@@ -40,7 +44,7 @@ function decodedPath(path: string): Pick<SplitTarget, "segments" | "fault"> {
   return { segments: raw, fault: new Problem("path_too_long", `A path may have at most ${maxSegments} segments`) };
 }
 
-/** More than a path may have stand for any number of them: beside what is too much, a trailing slash gives a piece. */
+/** One more than allowed, and one for a trailing slash. */
 function rawSegments(path: string): readonly string[] {
   const raw = path.split("/", maxSegments + 2);
   if (raw.at(-1) === "") raw.pop();
@@ -89,20 +93,20 @@ function faultOf(decoded: string | undefined): Problem | undefined {
   return undefined;
 }
 
-/** Lower case, without the port and without the dot that may end a fully qualified name; empty when there is none. */
+/** Lower case, without port and final dot; empty when there is none. */
 export function hostName(host: string): string {
   const colon = host.lastIndexOf(":");
   const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }
 
-/** A request for stored data, as far as its plan goes. */
+/** What the plan of a request for stored data depends on. */
 export interface RequestShape {
-  /** Requests of one key have one plan, as long as the configuration and what the credential proves stand. */
+  /** Requests with the same key have the same plan while configuration and credential are valid. */
   readonly key: string;
-  /** Characters of the whole target, of which the key has no id. */
+  /** Characters of the target; the key has no id. */
   readonly targetLength: number;
-  /** Characters of the query with its question mark, with which the key ends. */
+  /** Characters of the query with its question mark, which end the key. */
   readonly queryLength: number;
   /** Segments of the path that name the project. */
   readonly baseSegments: number;
@@ -110,12 +114,13 @@ export interface RequestShape {
   readonly subPath: readonly string[];
 }
 
-/** Characters of target, host and credential: longer ones are rare, and would take others' memory. */
+/** Characters of target, host and credential: longer ones are rare, and would evict others. */
 const maxShapeLength = 4_096;
 
 /**
- * Undefined unless the path is `/api/<resource>…` or `/json/<root key>…` below the project's base, written so and not refused, and the
- * request names a host: all others are decided anew each time. `publicPath` = decoded segments of the public address.
+ * Undefined unless the path is `/api/<resource>…` or `/json/<root key>…` below the project's base,
+ * is valid, and the request names a host: all others are not cached. `publicPath` = decoded
+ * segments of the public address.
  */
 export function requestShape(
   directory: Pick<Directory, "hostHolder">,
@@ -133,8 +138,9 @@ export function requestShape(
   const split = splitSubPath(path, baseSegments);
   if (split === undefined) return undefined;
   const { resourcePath, subPath } = split;
-  // The parts are separated by line feeds, which none of them can contain. Only with a sub-path does a slash end the resource's path. A
-  // holder, because a host may be claimed and given up. `=` distinguishes an empty Authorization header from a missing one.
+  // Line feeds separate the parts, which contain none. A slash ends the resource's path only if
+  // there is a sub-path. With the holder, because claims of a host change. `=` distinguishes an
+  // empty Authorization header from none.
   const origin = `${headers["x-forwarded-proto"] ?? ""}://${host}\n${holder ?? ""}`;
   const credential = authorization === undefined ? "" : `=${authorization}`;
   const query = queryStart < 0 ? "" : target.slice(queryStart);
@@ -146,7 +152,7 @@ function lengthOfPublicPath(publicPath: readonly string[], path: string): number
   return publicPath.length > 0 && path.startsWith(`/${publicPath.join("/")}/`) ? publicPath.length : 0;
 }
 
-/** A path with `/api/<resource>` or `/json/<root key>` behind its base: up to there as it was sent, and the segments below it. */
+/** A path with `/api/<resource>` or `/json/<root key>` after its base, split there. */
 function splitSubPath(
   path: string,
   baseSegments: number,

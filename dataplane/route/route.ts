@@ -1,6 +1,7 @@
-// The route table: what the segments below a project's base name, which methods that offers, and which
-// operation each method is; and what a target names in the project's configuration. Refuses paths that
-// name nothing with 404, before authentication. The compiler refuses a target without methods.
+// The route table: what the segments below a project's base name, which methods that offers, and
+// which operation each method is; and what a target names in the project's configuration. Refuses
+// paths that name nothing with 404, before authentication. The compiler refuses a target without
+// methods.
 
 import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";

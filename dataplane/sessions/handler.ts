@@ -1,4 +1,5 @@
-// Handles requests for sessions: log in, refresh, show and end them; says who the caller is; and shows the public keys.
+// Requests for sessions: log in, refresh, show and end them; and for who the caller is and the
+// public keys.
 
 import type { Access, Role } from "../../core/config/types.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
@@ -59,7 +60,8 @@ export async function carryOutSession(
       // An anonymous caller is refused immediately, and need not wait for that.
       if (caller.kind !== "anonymous") {
         const weight = caller.role === "Administrators" ? listWeight : ownListWeight;
-        // The length counts as known: responses with sessions say nothing of what reads of stored data weigh.
+        // The length counts as known: responses with sessions say nothing about reads of stored
+        // data.
         admission.slot = await fairShare.of(project).acquire(weight, 0);
       }
       const items = await sessions.sessions(project, caller);
@@ -82,7 +84,7 @@ function idOf(named: string, caller: Caller): string {
   throw noCurrentSession(caller.kind);
 }
 
-/** `kind` and `name` are what `_metadata` of the caller's objects has as `creator_type` and `creator`. */
+/** `kind` and `name` are `creator_type` and `creator` in `_metadata` of the caller's objects. */
 interface CallerView {
   readonly kind: Caller["kind"];
   readonly name: string;
@@ -100,7 +102,7 @@ function describeCaller({ caller, validUntil }: Pick<Proof, "caller" | "validUnt
   const name = creatorOf(caller);
   if (kind === "anonymous") return { kind, name };
   const { role, access } = caller;
-  // A client gets its next token by the time that is in the token, not by how far clocks may differ.
+  // Clients renew a token by the time in it, without the tolerance for clocks.
   const skew = kind === "external" ? skewSeconds : 0;
   return {
     kind,

@@ -1,5 +1,6 @@
-// Shows and ends the sessions that a caller may see: Administrators all of the project, users their own, other callers none.
-// A session whose user is gone or has another password is not live: nobody sees it, and it is `not_found` to end.
+// Shows and ends the sessions that a caller may see: all of the project for Administrators, their
+// own for users, none for others. A session whose user is gone or has another password is not live:
+// it is `not_found`.
 
 import type { Clock } from "../../core/clock.ts";
 import type { UserConfig } from "../../core/config/types.ts";
@@ -41,13 +42,12 @@ export interface SessionManager {
 
 type AuthenticatedCaller = Exclude<Caller, { readonly kind: "anonymous" }>;
 
-/** Newest sessions looked at for one list. */
+/** Newest sessions that one list includes. */
 const maxListedSessions = 10_000;
 
 /**
- * Seconds for which an ended session is remembered at least. Tokens live no longer than the Project's setting says now
- * (create-authentication.ts); this is for a setting that is lowered and raised again while tokens are out. Not longer, because
- * replicas read the whole memory again and again.
+ * Seconds for which an ended session is remembered at least: a setting for tokens may be lowered
+ * and raised again while tokens are out. Not longer, because replicas read all of them regularly.
  */
 const rememberAtLeast = 3600;
 
@@ -118,7 +118,7 @@ async function end(
   deps.observe({ kind: "session_ended", project: project.config });
 }
 
-/** A live session that is the caller's own, or any to Administrators. */
+/** A live session that is the caller's own, or any for Administrators. */
 async function findSession(
   deps: SessionManagerDeps,
   project: LiveProject,
@@ -153,7 +153,7 @@ function isLive(
   // It belongs to a Project that had this name before, and whose sessions are still to be purged.
   if (record.projectUid !== config.uid) return false;
   if (user.credentialRevision !== record.credentialRevision) return false;
-  // One whose end the store does not know stands there, and may be ended again.
+  // One whose end the store does not know is still in it, and may be ended again.
   if (ended.has(record.id) && !unfinished.has(record.id)) return false;
   return record.expires * 1000 > clock.now();
 }

@@ -1,5 +1,5 @@
-// Turns a Basic header into a session with its two tokens, and a refresh token into a new access token. Whatever is wrong
-// with a login is one and the same 401, after the same work for a user that exists and one that does not.
+// Turns a Basic header into a session with two tokens, and a refresh token into a new access token.
+// Every wrong login gets the same 401 after the same work, whether the user exists or not.
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -29,14 +29,14 @@ export type AuthenticationObservation =
       readonly kind: "login";
       readonly project: ProjectRef;
       /**
-       * `throttled`: after too many failures. `limited`: right, but the project has its maximum of sessions. `failed`: neither checked nor
-       * refused, the store or the directory did not answer.
+       * `throttled` = after too many failures. `limited` = right, but the project has its maximum
+       * of sessions. `failed` = store or directory did not answer.
        */
       readonly outcome: "opened" | "refused" | "throttled" | "limited" | "busy" | "failed";
     }
   | { readonly kind: "refresh"; readonly project: ProjectRef; readonly outcome: "refreshed" | "refused" | "failed" }
   | { readonly kind: "session_ended"; readonly project: ProjectRef }
-  /** A login that was no failure could not be given back to its budget, which is one smaller for a while. */
+  /** A successful login still counts as a failure for a while. */
   | { readonly kind: "refund_failed"; readonly project: ProjectRef; readonly cause: unknown }
   | { readonly kind: "password_queue"; readonly running: number; readonly waiting: number };
 
@@ -64,14 +64,16 @@ export interface LoginResult {
 }
 
 export interface SessionOpener {
-  /** Exchanges a Basic header for a session. `address` is the client's, behind trusted proxies resolved. */
+  /**
+   * Exchanges a Basic header for a session. `address` is the client's, trusted proxies resolved.
+   */
   login(project: LiveProject, header: string | undefined, address: string): Promise<LoginResult>;
   refresh(project: LiveProject, header: string | undefined): Promise<{ readonly access_token: string }>;
 }
 
 /**
- * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica,
- * which could not pass it on, are refreshed here as well.
+ * How long sessions are refreshed while their store takes no writes. Sessions that were ended at
+ * another replica, which could not store that, are refreshed too.
  */
 const maxUnrecordedMs = 3_600_000;
 
@@ -123,9 +125,9 @@ async function login(
   const attempt = { project: project.config, username: credential.username, address };
   deps.throttle.refuseKnown(attempt);
   const user = await deps.passwords.withPermit(keyOfProject(project.config), async (compare) => {
-    // Looked up with the permit and not before: a password that changes while the login waits must not open a session.
+    // Looked up under the permit: a password that changes during the wait must not open a session.
     const named = liveValue(await deps.directory.user(project, credential.username));
-    // Spent with the permit as well, so that logins in flight, which may all be right, don't use up the budget of failures.
+    // Under the permit as well: logins in flight, which may be right, don't use up the budget.
     await deps.throttle.spend(attempt);
     const isRight = await compareOrRefund(deps, attempt, () => compare(named?.passwordHash, credential.password));
     return isRight ? named : undefined;
@@ -149,7 +151,7 @@ async function compareOrRefund(
   }
 }
 
-/** The login stands whether or not its budget gets one back. */
+/** The login succeeds, whatever becomes of its budget. */
 async function refundAttempt({ throttle, observe }: OpenSessionDeps, attempt: LoginAttempt): Promise<void> {
   try {
     await throttle.refund(attempt);
@@ -164,7 +166,7 @@ async function openSession(deps: OpenSessionDeps, project: LiveProject, user: Us
   const now = unixSeconds(deps.clock);
   const session: Session = { sub: user.username, sid: deps.newId(), cv: user.credentialRevision };
   const expires = now + sessions.refreshTokenSeconds;
-  // Both are made before anything is stored: no session is left behind that nobody holds a token of.
+  // Before anything is stored: there is no session without tokens.
   const [access_token, refresh_token] = await Promise.all([
     mintAccessToken(deps, project, session),
     deps.tokens.mint(project, "refresh", { ...session, jti: deps.newId(), iat: now, exp: expires }),
@@ -190,9 +192,9 @@ async function refresh(
   if (user?.credentialRevision !== claims.cv) throw invalidRefreshToken(project.config);
   const now = unixSeconds(deps.clock);
   if (claims.exp <= now) throw refreshTokenExpired(project.config);
-  // Ended here while the store took no writes, it may still stand there.
+  // Ended here while the store took no writes: it may still be in the store.
   if (deps.ended.has(claims.sid)) throw invalidRefreshToken(project.config);
-  // The signature binds session, user and revision together, so that the session need only still be there.
+  // The signature binds session, user and revision together: the session only has to exist.
   const access_token = await mintAccessToken(deps, project, claims);
   if (!(await recordRefresh(deps, project, { id: claims.sid, lastRefresh: now }))) {
     throw invalidRefreshToken(project.config);
@@ -200,7 +202,10 @@ async function refresh(
   return { access_token };
 }
 
-/** False when the session is gone. Where the store takes no writes it is only read, and the refresh is noted later. */
+/**
+ * False when the session is gone. Where the store takes no writes it is only read, and written
+ * later.
+ */
 async function recordRefresh(
   { store, unrecorded }: OpenSessionDeps,
   { config: project }: LiveProject,

@@ -1,6 +1,7 @@
-// Compares passwords with their argon2id strings, off the event loop and only so many at once: a login that would wait behind too many
-// is refused with `login_busy`. Refusing a password costs the same for every user, known or not: one comparison at the cost of a password that
-// people made, and one at that of a generated one.
+// Compares passwords with their argon2id strings, off the event loop and only a few at once: a
+// login that finds too many waiting is refused with `login_busy`. A wrong password costs the same
+// for every user, known or not: one comparison at the cost of a chosen password, and one at that of
+// a generated one.
 
 import { randomUUID } from "node:crypto";
 import { verify as argon2Verify } from "argon2";
@@ -15,16 +16,19 @@ import {
 import { createSemaphore, type SemaphoreState } from "../../core/semaphore.ts";
 import { loginBusy } from "./refusals.ts";
 
-/** True when the password is the one of the hash; undefined stands for an unknown user. False after the same work, whatever the hash. */
+/**
+ * True when the password matches; `hash` is undefined for an unknown user. False always takes the
+ * same work.
+ */
 type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
 
 export interface PasswordVerifier {
-  /** Runs `attempt` once a permit is free; projects get them in turn. Throws Problem `login_busy` when too many wait already. */
+  /** Runs `attempt` once a permit is free, projects in turn. Throws Problem `login_busy`. */
   withPermit<T>(project: string, attempt: (compare: ComparePassword) => Promise<T>): Promise<T>;
 }
 
 interface PasswordVerifierOptions {
-  /** Attempts at once; more than libuv has threads to spare would hold up DNS and files. */
+  /** Attempts at once: more than libuv has spare threads would delay DNS and files. */
   readonly concurrency: number;
   /** Attempts that may wait; beyond it they are refused. */
   readonly maxWaiting: number;
@@ -69,7 +73,7 @@ function isOfGenerated(hash: string): boolean {
   return (costOf(hash)?.memoryKiB ?? Number.POSITIVE_INFINITY) <= generatedPasswordCost.memoryKiB;
 }
 
-/** A string of anybody else's could have one login take all memory. */
+/** A string from elsewhere could make one login take all memory. */
 function requireAffordable(hash: string): void {
   const { memoryKiB, passes, parallelism } = passwordCost;
   const cost = costOf(hash);
@@ -78,7 +82,7 @@ function requireAffordable(hash: string): void {
   if (!isAffordable) throw new Error("A stored password hash is none that jsonplane makes");
 }
 
-/** libuv's pool has four threads unless told otherwise; one stays for DNS, files and token signatures. */
+/** libuv has four threads by default; one stays for DNS, files and token signatures. */
 const spareThreads = 3;
 
 /** As many at once as leave a core to the event loop. */

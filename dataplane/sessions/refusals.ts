@@ -1,5 +1,5 @@
-// The problems that logging in, refreshing and ending sessions are answered with. Those of credentials are 401 with a challenge, as in
-// authenticate/refusals.ts: none says which part of a credential was wrong.
+// The problems of logging in, refreshing and ending sessions. Those of credentials are 401 with a
+// challenge, and do not say which part was wrong.
 
 import type { ProjectConfig, ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -54,7 +54,10 @@ export function loginBusy(): Problem {
   });
 }
 
-/** `wanted` = what the caller asked to do with it. Administrators with the access Read see sessions that they may not end. */
+/**
+ * `wanted` = what the caller asked for. Administrators with the access Read see sessions that they
+ * may not end.
+ */
 export function sessionNotFound(wanted: "see" | "end"): Problem {
   return new Problem("not_found", `No session with this id exists, or the caller may not ${wanted} it`);
 }

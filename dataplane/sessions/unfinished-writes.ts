@@ -1,5 +1,5 @@
-// Writes to sessions that the store refused, or whose outcome it did not say: each is tried again until the store has it. Where several
-// primaries keep sessions, each has its own queue, and none waits for another. A replica that stops forgets them.
+// Writes to sessions that the store refused, or whose outcome is unknown: each is repeated until
+// the store has it. Each primary has its own queue. A replica that stops forgets them.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -14,7 +14,7 @@ interface OfSession {
 
 /** A session that was ended here: until the store knows, other replicas let it go on. */
 export interface SessionEnd extends OfSession {
-  /** Seconds for which its access tokens may still be valid, from when the store knows of the end. */
+  /** Seconds for which its access tokens may be valid once the store knows of the end. */
   readonly tokenLifetimeSeconds: number;
 }
 
@@ -24,7 +24,7 @@ export interface SessionRefresh extends OfSession {
 }
 
 export interface UnfinishedWrites<Write extends OfSession> {
-  /** In place of an earlier one of the same session. */
+  /** Replaces an earlier one of the same session. */
   add(write: Write): void;
   has(sessionId: string): boolean;
   /** Milliseconds since the primary of this project's sessions had none, 0 while it has none. */
@@ -40,7 +40,7 @@ interface UnfinishedWritesDeps<Write> {
   readonly monotonic: () => number;
 }
 
-/** Those of one primary, oldest first; never empty. */
+/** Of one primary, oldest first; never empty. */
 interface RetryQueue<Write> {
   readonly writes: Map<string, Write>;
   since: number;
@@ -48,8 +48,8 @@ interface RetryQueue<Write> {
 
 const retryMs = 1_000;
 /**
- * Beyond this the longest queue forgets its oldest, so that no primary's lose their place to another one's: a session that was ended is
- * refused here, and lives on in the store.
+ * Beyond this the longest queue drops its oldest write: its session is refused here, but stays in
+ * the store.
  */
 const maxUnfinished = 10_000;
 
@@ -72,11 +72,11 @@ export function createUnfinishedWrites<Write extends OfSession>(
     });
   };
 
-  /** One after the other, and no further than to the first that the store does not take. */
+  /** One after another, up to the first that the store does not take. */
   const tryAll = async (writes: readonly Write[]): Promise<void> => {
     for (const write of writes) {
       if (isClosed || !(await tryOnce(write))) return;
-      // Another one of the session may have come meanwhile.
+      // Another write of the session may have come during this one.
       forget(write.id, write);
     }
   };
@@ -128,7 +128,7 @@ export function createUnfinishedWrites<Write extends OfSession>(
   };
 }
 
-/** By the primary of the sessions now: a Cluster may have moved them, or promoted a Redis replica. */
+/** By the current primary of the sessions: it may have changed. */
 function regrouped<Write extends OfSession>(
   queues: ReadonlyMap<string, RetryQueue<Write>>,
   primaryOf: (project: ProjectRef) => string,

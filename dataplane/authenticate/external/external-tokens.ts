@@ -1,7 +1,8 @@
-// What a token of an external issuer proves: its issuer is one of the project's, one of that issuer's keys signed it, and its claims are such
-// as the project asks for. A token that was verified is remembered for as long as its issuer's configuration is the same object, others are
-// not: a flood of forged ones pushes nothing out. Few signatures are verified at a time, and projects take turns. Refuses with 401, with a
-// detail that says what is wrong, and with 503 `project_busy` where too many wait.
+// What a token of an external issuer proves: the project has this issuer, one of the issuer's keys
+// signed the token, and its claims meet the configuration. Only verified tokens are remembered, as
+// long as the issuer's configuration is the same object. Few signatures are verified at a time, and
+// projects take turns. Refuses with 401 and a detail that says what is wrong, and with 503
+// `project_busy` where too many wait.
 
 import { hash, type KeyObject } from "node:crypto";
 import { compactVerify, errors } from "jose";
@@ -22,8 +23,8 @@ import { memberOf, readToken, type UnverifiedToken } from "./read-token.ts";
 
 interface ExternalTokens {
   /**
-   * Whom it proves to call, without a promise where it was verified before; undefined for a token that says it is the project's own. Throws
-   * Problem `invalid_credentials` or `token_expired`.
+   * The caller that it proves, synchronous for a verified token; undefined for a token that names
+   * the project as its issuer. Throws Problem `invalid_credentials` or `token_expired`.
    */
   read(project: LiveProject, token: string): ExternalGrant | Promise<ExternalGrant> | undefined;
   close(): void;
@@ -35,17 +36,17 @@ interface ExternalTokensDeps {
   readonly timers: Timers;
   /** `iss` of a project's own tokens. */
   readonly issuerOf: (project: LiveProject) => string;
-  /** Told of keys that a token names and that are not there. */
+  /** Called with keys that a token names and that are missing. */
   readonly wantKeys: (wanted: WantedKeys) => void;
-  /** Milliseconds between two of those for one issuer. */
+  /** Milliseconds between two such calls for one issuer. */
   readonly betweenWantsMs: number;
   /** Tokens remembered. */
   readonly maxVerified: number;
 }
 
 /**
- * Signatures that are verified at a time: half of the threads that Node has for such work, which come to whatever asks first. An issuer may have
- * chosen a key that takes ten times as long to verify with as the usual ones, and forging a token takes no time at all.
+ * Signatures verified at a time: half of Node's threads for such work. Some keys take ten times as
+ * long as usual ones, and forging a token costs nothing.
  */
 const maxVerifying = 2;
 /** Of all projects together. */
@@ -72,7 +73,7 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     return grant;
   };
 
-  /** A token that is over, or meant for others, is refused with whatever key: none is asked for, and nobody waits. */
+  /** A token that expired or is meant for others is refused before its key is looked for. */
   const requireValidity = (project: LiveProject, issuer: IssuerConfig, { claims }: UnverifiedToken): void => {
     const validity = validityOf(issuer, claims);
     if (typeof validity === "string") throw externalTokenRefused(project.config, validity);
@@ -85,7 +86,7 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     while (found === "unknown") {
       requireValidity(project, issuer, token);
       const next = issuer.keysAreFetched ? await keyWaits.nextOf(project, issuer) : undefined;
-      if (next === undefined) throw externalTokenRefused(project.config, keyIsLacking(issuer));
+      if (next === undefined) throw externalTokenRefused(project.config, keyIsMissing(issuer));
       issuer = next;
       found = keys.find(issuer, token);
     }
@@ -142,13 +143,13 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
   };
 }
 
-function keyIsLacking({ keys }: IssuerConfig): string {
+function keyIsMissing({ keys }: IssuerConfig): string {
   return keys.length === 0
     ? "The keys of the token's issuer could not be fetched yet: the Project's status says why"
     : "The token's issuer has no key with its key id (header kid) and algorithm (header alg)";
 }
 
-/** A digest, so that each takes the same memory, whatever its length. Two projects may have one issuer, and let in different callers. */
+/** A digest has a fixed size. Two projects may share an issuer and admit different callers. */
 function nameOf({ config }: LiveProject, text: string): string {
   return `${config.uid} ${hash("sha256", text, "base64url")}`;
 }

@@ -1,12 +1,13 @@
-// Turns the claims of a token whose signature is right into the caller that its issuer's configuration makes of it, and for how long that
-// holds. Refuses with a sentence, of which the reader has proved to hold a token of that issuer.
+// Turns the claims of a token whose signature is right into a caller, by the configuration of its
+// issuer, and a time for which that is valid. Refuses with a sentence: its reader has proved to
+// have a token of the issuer.
 
 import type { Access, IssuerConfig, Json, JsonObject, Role } from "../../../core/config/types.ts";
 import { isClusterIssuer } from "../../../core/issuers/issuer-kind.ts";
 import type { ExternalCaller } from "../caller.ts";
 import { memberOf } from "./read-token.ts";
 
-/** Unix milliseconds: the first in which it holds, and the first in which it no longer does. */
+/** Unix milliseconds; `validUntil` is excluded. */
 export interface Validity {
   readonly validFrom: number;
   readonly validUntil: number;
@@ -25,7 +26,10 @@ const scopeClaims: ReadonlySet<string> = new Set(["scope", "scp"]);
 
 /** The last second that a date can have. */
 const maxSeconds = 8_640_000_000_000;
-/** Two names that differ only in such characters look alike. RFC 8264 (PRECIS) forbids them in usernames as well. */
+/**
+ * Two names that differ only in such characters look the same. RFC 8264 (PRECIS) forbids them in
+ * usernames.
+ */
 const unseenCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Answers with why it is refused, as a sentence without a full stop. */
@@ -43,7 +47,10 @@ export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant
   return { caller: { kind: "external", issuer: issuer.name, username, ...rights }, ...validity };
 }
 
-/** When a token for one of the issuer's audiences is valid, or why it never is. The signature makes no difference to it. */
+/**
+ * When a token for one of the issuer's audiences is valid, or why it never is, whatever its
+ * signature.
+ */
 export function validityOf(issuer: IssuerConfig, claims: JsonObject): Validity | string {
   return audienceRefusal(issuer, claims) ?? timesOf(claims);
 }
@@ -87,7 +94,7 @@ function rightsOf(
   return listed && { role: listed.role, access: listed.access };
 }
 
-/** The values that a claim has: those of an array, the words of a scope, or itself. None where it is not there. */
+/** The values of a claim: of an array, of the words of a scope, or itself. */
 function valuesOf(claims: JsonObject, claim: string): readonly Json[] {
   const value = memberOf(claims, claim);
   if (value === undefined) return [];
@@ -95,7 +102,7 @@ function valuesOf(claims: JsonObject, claim: string): readonly Json[] {
   return scopeClaims.has(claim) && typeof value === "string" ? value.split(" ") : [value];
 }
 
-/** Undefined also for a large number, which stands for its neighbours as well: one id would pass for another. */
+/** Undefined also for a large number, which is not exact: one id would pass for another. */
 function textOf(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;

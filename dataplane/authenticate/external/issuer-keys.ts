@@ -1,12 +1,15 @@
-// Finds the keys of an issuer that a token names, and turns each into one that verifies, once per key object. A key that can't be used
-// counts as one that is not there.
+// Finds the keys of an issuer that a token names, and imports each once. A key that can't be used
+// counts as missing.
 
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";
 import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm } from "../../../core/issuers/algorithms.ts";
 import type { UnverifiedToken } from "./read-token.ts";
 
-/** Usually one: nothing forbids an issuer to give several the same id (RFC 7517, section 4.5). `ambiguous` = the token names none, and several fit. */
+/**
+ * Usually one: several keys may have the same id (RFC 7517, section 4.5). `ambiguous` = the token
+ * names none, and several match.
+ */
 export type FoundKeys = readonly KeyObject[] | "unknown" | "ambiguous";
 
 /** Each costs a verification for every token that none of them signed. */
@@ -17,7 +20,7 @@ interface IssuerKeys {
 }
 
 export function createIssuerKeys(): IssuerKeys {
-  // Held by the configuration's own life: an issuer that is replaced takes its keys with it.
+  // By the configuration object: an issuer that is replaced takes its keys with it.
   const imported = new WeakMap<IssuerKey, KeyObject | "unusable">();
   const importOnce = (key: IssuerKey): KeyObject | undefined => {
     const known = imported.get(key) ?? importKey(key);
@@ -30,7 +33,7 @@ export function createIssuerKeys(): IssuerKeys {
       const named = issuer.keys.filter((key) => kid === undefined || key.kid === kid);
       const fitting = named.flatMap((key) => {
         const usable = key.algorithms.includes(algorithm) ? importOnce(key) : undefined;
-        return usable !== undefined && fits(usable, algorithm) ? [usable] : [];
+        return usable !== undefined && verifies(usable, algorithm) ? [usable] : [];
       });
       if (fitting.length === 0) return "unknown";
       return kid === undefined && fitting.length > 1 ? "ambiguous" : fitting.slice(0, maxKeysOfOneId);
@@ -42,13 +45,17 @@ function importKey({ jwk }: IssuerKey): KeyObject | "unusable" {
   try {
     return createPublicKey({ key: { ...jwk }, format: "jwk" });
   } catch {
-    // The operator publishes only keys that it has checked: another version of it, perhaps, by other rules.
+    // The operator publishes only keys that it checked, but another version of it may have other
+    // rules.
     return "unusable";
   }
 }
 
-/** What the issuer says of a key's algorithms is not enough: a key of one type never verifies by an algorithm of another. */
-function fits(
+/**
+ * The issuer's word on a key's algorithms is not enough: a key of one type never verifies by an
+ * algorithm of another.
+ */
+function verifies(
   { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
   algorithm: SignatureAlgorithm,
 ): boolean {

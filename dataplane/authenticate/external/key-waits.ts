@@ -1,6 +1,7 @@
-// What happens to requests whose token names a key that its issuer's configuration lacks: the operator is asked for it, at most once a
-// minute for each issuer (in dev mode more often), and they wait for two seconds at most, together, until the configuration has changed.
-// Requests that come later in that minute don't wait: they are refused right away. A wrong signature asks for the keys too, without a wait.
+// What happens to requests whose token names a missing key. The operator is asked for it, at most
+// once a minute for each issuer (more often in dev mode). The requests wait for two seconds at
+// most, until the configuration changes; later ones in that minute are refused at once. A wrong
+// signature asks for the keys too, without a wait.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IssuerConfig } from "../../../core/config/types.ts";
@@ -11,8 +12,8 @@ import type { Directory, LiveProject } from "../../config/directory.ts";
 
 interface KeyWaits {
   /**
-   * The issuer as it is configured once that is not `issuer` any more; undefined when that took too long, or the issuer is gone. Undefined
-   * instead of a promise where the request is not to wait.
+   * The issuer once its configuration is no longer `issuer`; undefined when that took too long, or
+   * the issuer is gone. Undefined instead of a promise where the request does not wait.
    */
   nextOf(project: LiveProject, issuer: IssuerConfig): Promise<IssuerConfig | undefined> | undefined;
   /** Asks the operator for the issuer's keys, unless somebody has in this minute. */
@@ -24,14 +25,14 @@ interface KeyWaitsDeps {
   readonly directory: Pick<Directory, "project" | "onChange">;
   readonly timers: Timers;
   readonly monotonic: () => number;
-  /** Told of keys that are lacking. */
+  /** Called with missing keys. */
   readonly wantKeys: (wanted: WantedKeys) => void;
-  /** Milliseconds between two of those for one issuer. */
+  /** Milliseconds between two such calls for one issuer. */
   readonly betweenWantsMs: number;
 }
 
 export const waitMs = 2_000;
-/** Requests that wait for one issuer: each holds its connection meanwhile. */
+/** Requests that wait for one issuer; each occupies its connection. */
 export const maxWaiting = 100;
 /** Issuers of which is remembered when they were asked for last. */
 const maxRemembered = 10_000;
@@ -70,30 +71,30 @@ export function createKeyWaits({ directory, timers, monotonic, wantKeys, between
     return wait;
   };
 
-  /** Undefined while it is the same, and where it can't be told. */
+  /** Undefined while it is the same, and where that can't be known. */
   const changedOf = async ({
     project,
     issuer,
   }: Omit<Waiter, "resolve">): Promise<{ now: IssuerConfig | undefined } | undefined> => {
     const found = await directory.project(project.config);
     if (found.outcome === "unavailable") return undefined;
-    // A Project that was made again under the name is another one.
+    // A Project that was deleted and created again under the name is another one.
     const isSame = found.outcome === "found" && found.value.config.uid === project.config.uid;
     const now = isSame ? found.value.issuers.get(issuer.url) : undefined;
     return now === issuer ? undefined : { now };
   };
 
-  /** Does nothing for one that is answered already. */
-  const lookFor = async (wait: Wait, waiter: Waiter): Promise<void> => {
+  /** Does nothing for a request that was answered. */
+  const checkAgain = async (wait: Wait, waiter: Waiter): Promise<void> => {
     const changed = await changedOf(waiter);
     if (changed !== undefined && wait.waiters.delete(waiter)) waiter.resolve(changed.now);
   };
 
-  // Reported in the step in which lookups change, of which this may come first: `lookFor` asks after it.
+  // Look-ups change in the same step, so this may come before them: `checkAgain` runs later.
   const stop = directory.onChange((name) => {
     for (const wait of open) {
       if (wait.project !== name) continue;
-      for (const waiter of wait.waiters) queueMicrotask(() => void lookFor(wait, waiter));
+      for (const waiter of wait.waiters) queueMicrotask(() => void checkAgain(wait, waiter));
     }
   });
 
@@ -115,7 +116,7 @@ export function createKeyWaits({ directory, timers, monotonic, wantKeys, between
         const waiter = { project, issuer, resolve };
         wait.waiters.add(waiter);
         // It may have changed since the request began.
-        void lookFor(wait, waiter);
+        void checkAgain(wait, waiter);
       });
     },
     close() {

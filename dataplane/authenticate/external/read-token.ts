@@ -1,5 +1,6 @@
-// Turns the text of a compact JWS into its header and claims, of which nothing is proved yet. Refuses with a sentence what is not two JSON
-// objects in UTF-8 without two members of one name: two programs could read such a token differently.
+// Turns the text of a compact JWS into its header and claims, which prove nothing yet. Refuses with
+// a sentence what is not two JSON objects in UTF-8 with unique member names: two programs could
+// read others differently.
 
 import type { JsonObject } from "../../../core/config/types.ts";
 import { type SignatureAlgorithm, signatureAlgorithms } from "../../../core/issuers/algorithms.ts";
@@ -9,7 +10,7 @@ import { parseJson } from "../../../core/json/parse-json.ts";
 
 export interface UnverifiedToken {
   readonly algorithm: SignatureAlgorithm;
-  /** Names the key that is said to have signed it. */
+  /** The key that is said to have signed it. */
   readonly kid: string | undefined;
   readonly claims: JsonObject;
 }
@@ -18,7 +19,9 @@ export interface UnverifiedToken {
 const maxDepth = 32;
 const knownAlgorithms: ReadonlySet<string> = new Set(signatureAlgorithms);
 
-/** `text` has the form of a compact JWS (parse-authorization.ts). Answers with why it is refused, as a sentence without a full stop. */
+/**
+ * `text` has the form of a compact JWS. Returns a string, without a full stop, where it is refused.
+ */
 export function readToken(text: string): UnverifiedToken | string {
   const [header, claims] = text.split(".", 2).map(readPart);
   if (header === undefined || claims === undefined) {
@@ -43,13 +46,13 @@ function readPart(part: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not looked at: anybody can put one there. */
+/** Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are ignored: anybody can put one there. */
 function headerRefusal(header: JsonObject): string | undefined {
   if (Object.hasOwn(header, "crit") || Object.hasOwn(header, "b64")) {
     return "Tokens with the header crit or b64 are not supported";
   }
   if (mediaTypeIn(header, "cty") === "jwt") return "Nested tokens (header cty) are not supported";
-  // Such a type says what the token is for (RFC 8725, section 3.11); that of an access token is RFC 9068's.
+  // The type says what a token is for (RFC 8725, section 3.11); RFC 9068 has that of access tokens.
   const type = mediaTypeIn(header, "typ");
   if (type?.endsWith("+jwt") && type !== "at+jwt") {
     return "The token's type (header typ) says that it is for something else";

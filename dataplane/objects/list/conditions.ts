@@ -1,5 +1,6 @@
-// Turns filters into conditions: which encoded values can meet one, so that an index finds them, and whether an object does. Both by
-// the same encodings (store/order.ts), so that an index and a scan find the same objects.
+// Turns filters into conditions: the encoded values that can meet one, for an index, and whether an
+// object does, for a scan. Both use the encoding of store/order.ts, so that both find the same
+// objects. Filters on the time of creation become ranges of ids.
 
 import { elementsOf, valueAt } from "../../../core/json/members.ts";
 import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
@@ -26,7 +27,7 @@ export interface Condition {
   readonly ranges?: readonly ValueRange[];
   /** Whether all of them do. */
   readonly isExact: boolean;
-  /** The only value that meets it, when there is one. */
+  /** The only value that meets it, if there is one. */
   readonly constant?: string;
   /** Whether an object of this text meets it. */
   matchesObject(text: string): boolean;
@@ -99,7 +100,7 @@ function notEqual(same: Evaluation): Evaluation {
 function starting(beginning: string): Evaluation {
   const text = JSON.stringify(beginning);
   return {
-    // The encoding of a longer prefix is cut: strings that start with the cut one may go on in another way.
+    // The encoding of a longer prefix is cut: other strings may start with the cut one.
     ranges: [startingWith(encodeSortValue(text))],
     isExact: Buffer.byteLength(beginning) <= encodedStringBytes,
     matches: (value) => stringIn(value)?.startsWith(beginning) === true,
@@ -122,12 +123,15 @@ function isScalar(value: string): boolean {
   return !value.startsWith("[") && !value.startsWith("{");
 }
 
-/** False for strings so long that their encoding is cut, so that others which start alike encode to the same. */
+/** False where the encoding is cut: longer strings with the same start encode to the same. */
 function encodesExactly(valueText: string): boolean {
   return Buffer.byteLength(valueText) <= encodedStringBytes;
 }
 
-/** Undefined if no filter bounds the time of creation by a range. Other filters on it look at the objects in the range. */
+/**
+ * Undefined unless a filter bounds the time of creation. Other filters on it check each object in
+ * the range.
+ */
 export function createdRange(filters: readonly Filter[]): IdRange | undefined {
   const known = filters.map(boundsOfCreated).filter((each) => each !== undefined);
   if (known.length === 0) return undefined;

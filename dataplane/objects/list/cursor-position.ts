@@ -1,5 +1,5 @@
-// Turns a cursor into the position in an index scan after which the page starts, and the position of a page's last entry into a cursor.
-// Pure.
+// Turns a cursor into the position in an index scan at which the page starts, and the position of a
+// page's last entry into a cursor. Pure.
 
 import { betweenValues } from "../../store/order.ts";
 import type { Position } from "../../store/ports/lists.ts";
@@ -8,8 +8,9 @@ import type { FieldConstraints, IndexScan } from "./query-plan.ts";
 import type { Order } from "./sort.ts";
 
 /**
- * Where an index scan goes on after a cursor. A cursor has the values of the sort keys; an entry of an index has those of the index's
- * fields: the equality prefix, then the sort keys that no equality fixes. `scan` = undefined in order of creation alone.
+ * Where an index scan continues. A cursor has the values of the sort keys; an index entry has those
+ * of the index's fields: the equality prefix, then the other sort keys. `scan` = undefined in order
+ * of creation.
  */
 export function positionOf(
   cursor: Cursor,

@@ -1,6 +1,6 @@
-// Turns the position after the last item of a page into opaque text and back. A cursor says where to go on and nothing else: what
-// is shown is decided by the request that brings it, so a forged one grants no extra access. Refuses with `invalid_parameter` one that
-// is damaged, or of a list in another order.
+// Turns the position after the last item of a page into opaque text and back. A cursor says where
+// to continue and nothing else, so a forged one grants no access. Refuses with `invalid_parameter`
+// one that is damaged, or of another order.
 
 import { hash } from "node:crypto";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -17,7 +17,7 @@ const separator = "\0";
 /** Four keys of 1,024 bytes, every byte escaped, as base64. */
 const maxLength = 12_000;
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What an encoding begins with; none holds a NUL. */
+/** What an encoding begins with; none contains NUL. */
 const valueForm = /^[0-6]/;
 
 export function cursorText(order: Order, { values, id }: Cursor): string {
@@ -28,7 +28,7 @@ export function parseCursor(text: string, order: Order): Cursor {
   if (text.length > maxLength || !/^[\w-]+$/.test(text)) throw damaged();
   const bytes = Buffer.from(text, "base64url");
   const plain = bytes.toString();
-  // Text that is not UTF-8, or has bits to spare at its end, would be decoded to another cursor.
+  // Text that is not UTF-8, or has unused bits set, would decode to another cursor.
   if (Buffer.from(plain).toString("base64url") !== text) throw damaged();
   const [itsVersion, tag, id = "", ...values] = plain.split(separator);
   if (itsVersion !== version || !idForm.test(id) || !values.every((value) => valueForm.test(value))) throw damaged();
@@ -36,7 +36,7 @@ export function parseCursor(text: string, order: Order): Cursor {
   return { values, id };
 }
 
-/** Distinguishes orders, so that a cursor is not used with another one; it protects nothing. */
+/** Tells orders apart, so that a cursor is not used with another one; it protects nothing. */
 function orderTag({ keys, descending }: Order): string {
   const named = keys.map((key) => [key.name, key.descending]);
   return hash("sha1", JSON.stringify([named, descending]), "hex").slice(0, 8);

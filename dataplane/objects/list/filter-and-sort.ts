@@ -1,6 +1,6 @@
-// Sorts and filters by reading every object that may match, for what no index answers: at most `scanLimit` objects and
-// `scanBytes` of text, then it gives up. Orders by the same encoding as the indexes, so both give one order. Only a few of
-// those that read much run at once; one that would wait behind too many is refused with `query_busy`.
+// Sorts and filters by reading every object that may match, for what no index answers: at most
+// `scanLimit` objects and `scanBytes` of text. The order is that of the indexes. Only a few large
+// scans run at once; one that finds too many waiting is refused with `query_busy`.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
@@ -18,9 +18,9 @@ export const scanLimit = 10_000;
 /** Bytes of text that one scan may read. */
 export const scanBytes = 64 * 1024 * 1024;
 
-/** Bytes that any scan may read before it needs a permit, so that small ones never wait for large ones. */
+/** Bytes that a scan may read without a permit: small ones never wait for large ones. */
 const freeBytes = 256 * 1024;
-/** Each holds up to twice what createTopMatches keeps, and those who wait some `freeBytes`. */
+/** Each keeps up to twice `keptBytes`, and each that waits some `freeBytes`. */
 const concurrency = 2;
 const maxWaiting = 32;
 /** How long a scan works before it lets others in. */
@@ -46,12 +46,15 @@ interface ScannedPage extends Page {
   readonly next?: Cursor;
 }
 
-/** The turns that all scans, long pages and long namings of candidates of one process share. */
+/** Shared by all scans, long pages and long lists of candidates of the process. */
 export function createScanSemaphore(): Semaphore {
   return createSemaphore({ concurrency, maxWaiting, refusal: busy });
 }
 
-/** Which limit a scan gave up at: of the objects or bytes that it reads, or of the bytes that it keeps for the page. */
+/**
+ * The limit at which a scan stopped: objects or bytes that it read, or bytes that it kept for the
+ * page.
+ */
 export type Excess = "objects" | "bytes_read" | "bytes_kept";
 
 type ScanResult = { readonly page: ScannedPage } | { readonly excess: Excess };
@@ -129,18 +132,15 @@ function busy(): Problem {
   });
 }
 
-/** Bytes of matches that a scan keeps in memory, of those that the page may still show. Two of 64 MiB ended a replica. */
+/** Bytes of matches that a scan keeps for its page. Two scans with 64 MiB each ended a replica. */
 export const keptBytes = 16 * 1024 * 1024;
 
-/** An object, and where it stands in the order. */
+/** An object and its place in the order. */
 export interface Match extends Cursor {
   readonly text: string;
 }
 
-/**
- * Keeps, of the objects that match a query, those that its page may still show, in the query's order; says when that would be more than
- * memory has room for.
- */
+/** Keeps those matches that the page may show, in order, up to a bound. */
 interface TopMatches {
   /** False when more would have to be kept than the limit allows. */
   add(match: Match): boolean;

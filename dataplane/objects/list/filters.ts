@@ -1,5 +1,7 @@
-// Turns `field=value` and `field:operator=value` of a list's query into filters, their values parsed by the property's type.
-// Refuses with `invalid_parameter` what is undeclared or does not fit, saying what is allowed.
+// Turns `field=value` and `field:operator=value` into filters, with values parsed by the property's
+// type. Dates are compared as texts: a date's beginning (`2026-01`) has a place among them, and
+// `yesterday` has none. Refuses with `invalid_parameter`, and says what is allowed or was probably
+// meant.
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { type Operator, operandKind, operatorNamed, operatorsFor } from "../../../core/filter-operators.ts";
@@ -24,7 +26,7 @@ export interface Filter {
 /** A filter costs as much as reading a field of every candidate. */
 export const maxFilters = 20;
 export const maxListedValues = 100;
-/** Each looks at every element of every candidate's array. */
+/** Each checks every element of every candidate's array. */
 const maxContains = 4;
 
 /** `reserved` = the parameters that are no fields. */
@@ -51,7 +53,7 @@ interface Allowed {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** A property whose name has a colon is itself before it is another one with an operator. */
+/** A property whose name has a colon comes before one with an operator. */
 function filterOf(parameter: string, text: string, allowed: Allowed): Filter {
   const { schema } = allowed;
   const literal = fieldOf(schema, parameter);
@@ -66,7 +68,7 @@ function filterOf(parameter: string, text: string, allowed: Allowed): Filter {
   return { name, path, operator, values: valuesOf(declared, operator, text), text };
 }
 
-/** A property that is literally named so wins. */
+/** A property of exactly this name comes first. */
 function fieldOf(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
   return resolveField(schema, name) ?? serviceFields.get(name);
 }
@@ -118,7 +120,7 @@ function valuesOf(property: DeclaredProperty, operator: Operator, text: string):
     case "text":
       return [JSON.stringify(text)];
     case "element":
-      // What an array holds is not declared where the field is: a text and a literal may be meant.
+      // The types of an array's elements are not known here: a text and a literal may be meant.
       return literals({ ...property, types: [] }, text);
     case "list":
       return listed(property, text).flatMap((item) => valuesOf(property, "eq", item));
@@ -142,7 +144,7 @@ function listed({ name }: DeclaredProperty, text: string): readonly string[] {
   throw new Problem("invalid_parameter", `\`${name}:in\` takes at most ${maxListedValues} values`);
 }
 
-/** Undefined when a backslash stands before anything else than a comma or a backslash. */
+/** Undefined where a backslash is before anything but a comma or a backslash. */
 function splitAtCommas(text: string): readonly string[] | undefined {
   const items: string[] = [];
   let item = "";
@@ -211,7 +213,7 @@ const foreignParameters: ReadonlyMap<string, string> = new Map([
 
 /** `qty_gte`, `qty__gte`, `qty.gte`, `qty[gte]`, `qty[$gte]`. */
 const operatorForm = /^(.+?)(?:_{1,2}|\.|\[\$?)([A-Za-z]{2,10})\]?$/;
-/** A name longer than any that a person mistypes is not looked at. */
+/** Nobody mistypes a longer name. */
 const maxLength = 128;
 const maxCandidates = 40;
 

@@ -1,5 +1,6 @@
-// Turns query text into its parameters, decoded, and the names in them into fields: what `_fields` keeps of every object that is shown, and
-// always `id`. Refuses with `invalid_parameter` repeated parameters, bad encoding, fields that no object can have, and too many.
+// Turns query text into decoded parameters, and the names in them into fields, such as those that
+// `_fields` keeps. Refuses with `invalid_parameter` repeated parameters, bad encoding, unknown
+// fields, and too many.
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { percentDecoded } from "../../../core/http/percent-decoded.ts";
@@ -10,7 +11,7 @@ import { maxDepth } from "../../store/ports/documents.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
 
-/** More than any request needs, and few enough to look at each. */
+/** More than any request needs, and few enough to check each. */
 export const maxParameters = 100;
 
 export function queryParameters(query: string): Parameters {
@@ -112,7 +113,7 @@ export function fieldNames(schema: CompiledSchema): string {
   return names.length > 40 ? `${names.slice(0, 40).join(", ")} and more` : names.join(", ");
 }
 
-/** Where the field stands; undefined when no object of the schema can have it. A property literally named `a.b` wins. */
+/** Where the field is; undefined when no object can have it. A property named `a.b` comes first. */
 export function pathOf(name: string, schema: CompiledSchema): readonly string[] | undefined {
   const declared = resolveField(schema, name);
   if (declared !== undefined) return declared.path;

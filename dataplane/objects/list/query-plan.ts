@@ -1,5 +1,5 @@
-// Plans a list from its query and the resource's indexes: an index scan that gives page and count by itself, index scans that name the few
-// objects to look at (candidates), or neither, which leaves a scan of the collection. Pure.
+// Plans a list: an index scan that gives page and count, index scans that find candidates, the few
+// objects to check, or a scan of the collection. Pure.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import { betweenValues } from "../../store/order.ts";
@@ -9,7 +9,7 @@ import { type Condition, conditionOf, createdRange, isCreatedRange } from "./con
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
 
-/** How a list is answered, as far as its query and the configuration decide: requests that are alike share it. */
+/** How a list is answered, by its query and the configuration alone: equal requests share it. */
 export interface QueryPlan {
   readonly query: ListQuery;
   readonly conditions: readonly Condition[];
@@ -24,16 +24,19 @@ export interface IndexPlan {
   readonly answeringScan?: IndexScan;
   /** Each finds all objects that may match, and others: of use where these are few. */
   readonly candidateScans: readonly IndexScan[];
-  /** Whether matches are shown in order of creation, because all of them have the same value of each sort key. */
+  /** Whether matches are shown in order of creation: all have the same value of each sort key. */
   readonly isInCreationOrder: boolean;
 }
 
 export interface IndexScan {
   /** The index, and the key ranges that are read of it. */
   readonly query: FieldQuery;
-  /** Encoded values of the leading fields that an equality fixes; the scan's order is that of the other fields, then of creation. */
+  /**
+   * Encoded values of the leading fields that an equality fixes. The scan is ordered by the other
+   * fields, then by creation.
+   */
   readonly equalityPrefix: readonly string[];
-  /** True when it finds exactly what matches, so that no residual filter has to look at the objects. */
+  /** True when it finds exactly the matches, so that no object has to be checked. */
   readonly isExact: boolean;
 }
 
@@ -53,7 +56,7 @@ function planIndexes(conditions: readonly Condition[], order: Order, indexes: re
     : { answeringScan, candidateScans: [], isInCreationOrder: false };
 }
 
-/** A short cut for what most lists ask for, one sort key or one value of one field: it builds no constraints and compares no indexes. */
+/** A shortcut for most lists, which have one sort key or one value of one field. */
 function oneFieldScan(
   [condition, ...further]: readonly Condition[],
   { keys, descending }: Order,
@@ -64,7 +67,7 @@ function oneFieldScan(
   const name = condition?.name ?? key?.name;
   const constant = condition?.constant;
   if (condition !== undefined && (constant === undefined || (key ?? condition).name !== name)) return undefined;
-  // `a,-id` runs in two directions, and an index in one.
+  // `a,-id` has two directions, and an index one.
   if (constant === undefined && key?.descending !== descending) return undefined;
   const index = indexes.find((each) => each.name === name && each.parts === undefined);
   if (index === undefined) return undefined;
@@ -125,11 +128,11 @@ export function effectiveKeys({ keys }: Order, constraints: FieldConstraints): r
   return keys.filter(({ name }) => constraints.get(name)?.constant === undefined);
 }
 
-/** One way to read matches: a scan of one index, with what choosing goes by. */
+/** One way to read matches: a scan of one index, with what the choice depends on. */
 interface AccessPath extends IndexScan {
   /** Fields of the index after the equality prefix, by which its entries are ordered. */
   readonly orderedBy: readonly string[];
-  /** True when a condition bounds it, so that it reads less than the whole index. */
+  /** True when a condition bounds it, so that it reads a part of the index. */
   readonly isSelective: boolean;
 }
 
@@ -179,7 +182,7 @@ function keyRanges(
   };
 }
 
-/** Whether the scan gives this order: in an index, its fields and the order of creation all run in one direction. */
+/** Whether the scan gives this order: all fields of an index, and creation, have one direction. */
 function providesOrder({ orderedBy }: AccessPath, keys: readonly SortKey[], { descending }: Order): boolean {
   return (
     orderedBy.length === keys.length &&

@@ -1,5 +1,5 @@
-// Turns the query text of a list into paging, order, filters and what is shown. Refuses unknown, repeated and malformed parameters
-// with `invalid_parameter`, saying what is allowed.
+// Turns the query of a list into paging, order, filters and what is shown. Refuses unknown,
+// repeated and malformed parameters with `invalid_parameter`, and says what is allowed.
 
 import type { ProjectConfig } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -14,14 +14,14 @@ import { type Order, sortOrder } from "./sort.ts";
 export interface ListQuery {
   readonly limit: number;
   readonly offset: number;
-  /** Present when pages are asked for by cursors, and has its text; `after` is absent at the start. */
+  /** Absent for pages by offset; `after` is absent at the start. */
   readonly cursor?: { readonly text: string; readonly after?: Cursor };
   readonly order: Order;
   readonly filters: readonly Filter[];
   /** What to keep of each object; absent = everything. */
   readonly fields?: Selection;
   readonly counted: boolean;
-  /** Whether the tag of each object is shown beside the objects. */
+  /** Whether the response has the tag of each object. */
   readonly tagged: boolean;
   /** What links repeat behind their paging: percent-encoded, each with a leading `&`, or empty. */
   readonly suffix: string;
@@ -40,7 +40,10 @@ const listParameters: ReadonlySet<string> = new Set([
 /** In the order in which links have them. */
 const repeated = ["_sort", "_fields", "_count", "_etags"] as const;
 
-/** If the schema declares a name that was reserved later (check-tree.ts), it stays a filter, and the list has no such parameter. */
+/**
+ * A schema may declare a name that was reserved later (check-tree.ts). Then it is a filter, and the
+ * list has no such parameter.
+ */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
   const declared = laterReservedNames.filter((name) => properties.has(name) && listParameters.has(name));
   return declared.length === 0 ? listParameters : listParameters.difference(new Set(declared));
@@ -57,7 +60,7 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
   const fields = chosenFields(parameters.get("_fields"), schema);
   return {
     limit,
-    // Past the end is past the end: an offset beyond all integers that can be counted with is as good as the largest.
+    // An offset that is too large to count with is past the end, like the largest one.
     offset: Math.min(offset, Number.MAX_SAFE_INTEGER),
     ...(cursor && { cursor }),
     order,

@@ -1,4 +1,4 @@
-// Says why a list would read too much, and which index to declare, or what else to ask, so that it does not. Pure.
+// Says why a list would read too much, and which index or filter avoids that. Pure.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -36,7 +36,7 @@ function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, i
   const advice =
     ofSchema.length === conditions.length
       ? adviceFor(query, constraints, indexes)
-      : (narrowingAdvice([...constraints.keys()], constraints, indexes) ?? besideServiceFields);
+      : (narrowingAdvice([...constraints.keys()], constraints, indexes) ?? serviceFieldAdvice);
   return isFiltered
     ? `This query would read more than ${amount}; ${advice}`
     : `This query would sort more than ${amount} without an index; ${advice}`;
@@ -82,7 +82,7 @@ function unansweredAdvice(constraints: FieldConstraints): string {
 }
 
 /** No index of the schema has them. */
-const besideServiceFields =
+const serviceFieldAdvice =
   "add a filter that fewer objects match, on an indexed field or a range of `_metadata.created`";
 
 function narrowingAdvice(

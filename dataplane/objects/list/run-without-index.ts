@@ -1,5 +1,5 @@
-// Lists what no index answers by itself: an index scan names candidates, the few objects that may match, or the collection is scanned, up
-// to a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
+// Lists what no index answers: an index scan finds candidates, or the collection is scanned up to a
+// bound; then each object is checked. Refuses what would read more, and names the index that helps.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IndexField } from "../../../core/config/types.ts";
@@ -29,7 +29,7 @@ export interface ListRequest {
   readonly url: string;
   /** Bounds the scans and long pages that run at once in this process (scan.ts). */
   readonly scanSemaphore: Semaphore;
-  /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
+  /** Called when the store lacks an index of the configuration: it is being built, or was lost. */
   readonly onIndexMissing: () => void;
   /** Called before a scan, which takes long and waits for `scanSemaphore`. */
   readonly onScan: () => void;
@@ -37,7 +37,10 @@ export interface ListRequest {
 
 /** The request while it is carried out. */
 export interface RunningList extends ListRequest {
-  /** Awaited once before a long page is read to its end: takes a permit of `scanSemaphore`, which the end of the list releases. */
+  /**
+   * Awaited before a long page is read to its end: takes a permit of `scanSemaphore`, released at
+   * the end of the list.
+   */
   readonly beforeMore: () => Promise<void>;
 }
 
@@ -47,8 +50,8 @@ export interface ListPage extends Page {
 }
 
 /**
- * Bytes of a page's objects. One is in memory four times on its way: as the store's reply, its texts, their join, and the bytes
- * that are sent. Two of 64 MiB took a replica beyond the memory that the chart gives it.
+ * Bytes of a page's objects. A page is in memory four times: reply, texts, their join, and sent
+ * bytes. Two of 64 MiB took more memory than the chart gives.
  */
 export const pageBytes = 16 * 1024 * 1024;
 
@@ -71,13 +74,16 @@ export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan):
   const texts = found.ids === undefined ? await scanCollection(list) : store.readObjects(collection, found.ids);
   const result = texts === undefined ? tooManyObjects : await filterAndSortList(list, texts).catch(refuseConflict);
   if ("page" in result) return result.page;
-  const building = indexPlan.answeringScan?.query.index ?? found.building ?? (await lackingOwners(list));
+  const building = indexPlan.answeringScan?.query.index ?? found.building ?? (await missingOwners(list));
   if (building !== undefined) throw indexBuilding(building);
   throw tooExpensive(result.excess, { query: plan.query, conditions: plan.conditions, indexes });
 }
 
-/** What a list of one's own would need, if the store doesn't have it. Without filter and sort, nothing else can be missing. */
-async function lackingOwners({ store, collection, visible, plan }: RunningList): Promise<string | undefined> {
+/**
+ * The index that a list of one's own objects needs, if it is missing. Without filter and sort, no
+ * other one can be.
+ */
+async function missingOwners({ store, collection, visible, plan }: RunningList): Promise<string | undefined> {
   if (visible.owner === undefined) return undefined;
   if (plan.indexPlan === undefined) return ownersField.name;
   const page = await store.pageByCreation(collection, visible, onlyCount);
@@ -121,7 +127,7 @@ async function scanCollection(list: RunningList): Promise<AsyncIterable<readonly
 interface Candidates {
   /** In order of creation; absent when no index finds few enough. */
   readonly ids?: readonly string[];
-  /** True when each of them matches, so that they need no residual filter. */
+  /** True when each of them matches, and need not be checked. */
   readonly isExact?: boolean;
   /** An index that could find them, but is still being built. */
   readonly building?: string;
@@ -140,7 +146,9 @@ async function candidates(list: RunningList, scans: readonly IndexScan[]): Promi
   return found.outcome === "found" ? { ids: found.ids.toSorted(), isExact: best.isExact } : {};
 }
 
-/** Those that the filters on the time of creation let through; undefined without such filters, or where they are more than `max`. */
+/**
+ * Objects within the filters on creation; undefined without such filters, or for more than `max`.
+ */
 async function createdWithin(list: RunningList, max: number): Promise<readonly string[] | undefined> {
   const { store, collection, visible, plan } = list;
   const { ids } = plan;
@@ -151,7 +159,7 @@ async function createdWithin(list: RunningList, max: number): Promise<readonly s
   return found.outcome === "found" ? found.ids : undefined;
 }
 
-/** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */
+/** Ten thousand candidates occupy Redis for some 4 ms, as reading a mebibyte does. */
 async function withPermit<T>({ collection, scanSemaphore }: RunningList, read: () => Promise<T>): Promise<T> {
   await scanSemaphore.acquire(keyOfProject(collection.project));
   try {

@@ -1,5 +1,4 @@
-// Answers a list: from an index where one fits, else by a scan of bounded size. Refuses what would read too much, naming
-// the index that would make it cheap.
+// Answers a list: from an index where one matches, else by a bounded scan.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -17,7 +16,7 @@ import { type ListPage, type ListRequest, listWithoutIndex, type RunningList, ra
 export async function listObjects(request: ListRequest): Promise<HttpResponse> {
   const { collection, plan, preconditions, scanSemaphore, url } = request;
   let hasPermit = false;
-  // A long page waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
+  // A long page waits for the semaphore, as scans do: a project alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
     await scanSemaphore.acquire(keyOfProject(collection.project));
     hasPermit = true;
@@ -102,7 +101,7 @@ function pageTooLong(): Problem {
   );
 }
 
-/** Absolute URLs of this page and of its neighbours, by offset, or by cursor when the request had one. */
+/** Absolute URLs of this page and its neighbours, by offset or by cursor, as the request asked. */
 function linksOf(query: ListQuery, page: ListPage, url: string): string {
   return JSON.stringify(query.cursor === undefined ? byOffset(query, page.count, url) : byCursor(query, page, url));
 }
@@ -122,7 +121,7 @@ function byOffset(query: ListQuery, count: number, url: string): Links {
   return links;
 }
 
-/** Cursors go one way: the pages before have their own links. */
+/** Cursors go one way: earlier pages have their own links. */
 function byCursor({ limit, cursor, order, suffix }: ListQuery, { next }: ListPage, url: string): Links {
   const at = (text: string) => `${url}?_limit=${limit}&_cursor=${text}${suffix}`;
   const links: Links = { self: at(cursor?.text ?? "") };
@@ -130,7 +129,7 @@ function byCursor({ limit, cursor, order, suffix }: ListQuery, { next }: ListPag
   return links;
 }
 
-/** One page back; from past the end so many pages that there is something on it. */
+/** One page back, or from past the end to the last page with items. */
 function previousOffset({ offset, limit }: ListQuery, count: number): number {
   const back = offset - limit;
   const emptyPages = Math.max(0, Math.ceil((back + 1 - count) / limit));

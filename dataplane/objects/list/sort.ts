@@ -1,5 +1,5 @@
-// Turns `_sort` into the keys that a list is ordered by; refuses fields that no object can have, repeated ones and too many with
-// `invalid_parameter`.
+// Turns `_sort` into the keys of a list's order. Refuses unknown and repeated fields, and too many,
+// with `invalid_parameter`.
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";

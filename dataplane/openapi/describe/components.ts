@@ -1,5 +1,5 @@
-// The shared parts of a description: each has a name of its own, and is referred to. Generators make types and files of the names, so
-// they hold letters, digits, `-`, `_` and `.` only.
+// The components of a description: each has a name, and is referred to. Generators make types and
+// files of the names, so these have only letters, digits, `-`, `_` and `.`.
 
 import type { Json, JsonObject } from "../../../core/config/types.ts";
 
@@ -9,20 +9,20 @@ export class Components {
   readonly #sections = new Map<Section, Map<string, Json>>();
   readonly #shared = new Map<string, JsonObject>();
 
-  /** Adds `part` under `wanted`, or a name like it where another part has that one; returns a reference to it. */
+  /** Adds `part` as `wanted`, or a similar name if that is taken. Returns a reference to it. */
   add(section: Section, wanted: string, part: Json): JsonObject {
     const name = this.reserve(section, wanted);
     this.put(section, name, part);
     return refTo(section, name);
   }
 
-  /** As `add`, but what has the same `key` is one part, made once. */
+  /** As `add`, but once for each `key`. */
   share(section: Section, wanted: string, key: string, make: () => Json): JsonObject {
-    const whole = `${section} ${wanted} ${key}`;
-    let shared = this.#shared.get(whole);
+    const fullKey = `${section} ${wanted} ${key}`;
+    let shared = this.#shared.get(fullKey);
     if (shared === undefined) {
       shared = this.add(section, wanted, make());
-      this.#shared.set(whole, shared);
+      this.#shared.set(fullKey, shared);
     }
     return shared;
   }

@@ -1,5 +1,6 @@
-// Turns a live project into its OpenAPI 3.1 document: the operations that its policies leave, with the schemas of its resources. Pure; the
-// address that it is served at is put in later, because one project has several. A large project takes a while, so it is made in steps.
+// Turns a live project into its OpenAPI 3.1 document: the operations that its policies allow, with
+// the schemas of its resources. Pure. The address is added later, because a project has several. It
+// runs in steps, because a large project takes a while.
 
 import type { IssuerConfig, JsonObject, Operation } from "../../../core/config/types.ts";
 import { parseJson } from "../../../core/json/parse-json.ts";
@@ -40,7 +41,7 @@ import {
 
 /** Characters of the schemas as given; the document has most of them three times. */
 const maxCharacters = 4 * 1024 * 1024;
-const charactersBesideSchema = 8 * 1024;
+const charactersWithoutSchema = 8 * 1024;
 
 /** The document but for `openapi` and `servers`. */
 export function* describeProject(project: LiveProject): Generator<void, JsonObject> {
@@ -54,7 +55,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
   const tags: JsonObject[] = [];
   let room = maxCharacters;
   for (const whole of byName(project.resources)) {
-    room -= charactersBesideSchema + JSON.stringify(whole.config.schema).length;
+    room -= charactersWithoutSchema + JSON.stringify(whole.config.schema).length;
     const resource = room < 0 ? withoutSchema(whole) : whole;
     tags.push({ name: `api/${resource.config.name}`, ...describedBy(resource.config.schema) });
     describeResource(project, resource, { components, paths });
@@ -109,7 +110,7 @@ interface PathContext {
   readonly id: string;
   readonly parameters?: readonly string[];
   readonly queries?: Readonly<Record<"list" | "object", readonly JsonObject[]>>;
-  /** What stands for the shapes of a resource. */
+  /** References to the schemas of a resource. */
   readonly shapes: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly examples?: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly note?: string;
@@ -177,14 +178,14 @@ function operation(entry: OperationEntry, context: SectionContext, terms: Caller
     needed === undefined || context.policies === undefined || permissionOf(context.policies, needed) !== "Nobody";
   const answers = entry.answers.filter(({ needs }) => isAllowed(needs));
   const addsByRight = answers.some(({ needs }) => needs !== undefined);
-  const mayLackRights = addsByRight && context.policies?.project.authentication === "Enabled";
+  const mayBeForbidden = addsByRight && context.policies?.project.authentication === "Enabled";
   const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems];
   if (entry.body !== undefined) sources.push("body");
   if (context.policies !== undefined && entry.takes?.includes("IfMatch") && entry.operation !== undefined) {
     sources.push(...preconditionProblems(context.policies, entry.operation));
   }
-  // A PUT that adds a key needs the right to create, which the caller may lack.
-  if (mayLackRights) sources.push("anonymousCaller", "insufficientAccess");
+  // A PUT that adds a key needs the right to create.
+  if (mayBeForbidden) sources.push("anonymousCaller", "insufficientAccess");
   const headers = (entry.takes ?? []).map((name) => refTo("parameters", name));
   const parameters = [...(entry.queries === undefined ? [] : (context.queries?.[entry.queries] ?? [])), ...headers];
   const note = terms.isForUsers ? context.note : undefined;
@@ -281,7 +282,7 @@ function issuersOf({ issuers }: LiveProject): readonly IssuerConfig[] {
   return byName(new Map([...issuers.values()].map((issuer) => [issuer.name, issuer])));
 }
 
-/** In order of names, so that equal projects have equal documents on every replica. */
+/** By name, so that equal projects have equal documents on every replica. */
 function byName<T>(all: ReadonlyMap<string, T>): readonly T[] {
   return [...all].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 }

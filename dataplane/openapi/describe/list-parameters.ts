@@ -1,5 +1,5 @@
-// The query parameters of a list, each one entry: paging, sorting, and a filter for each declared property that has a value to compare.
-// Without examples: viewers send those of a request that a person tries, asked or not.
+// The query parameters of a list: paging, sorting, and a filter for each declared property with
+// comparable values. Without examples, which viewers would send.
 
 import type { JsonObject, ProjectLimits } from "../../../core/config/types.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
 import type { LiveResource } from "../../config/directory.ts";
 
-/** More declared properties than these can be filtered by as well; a description of each would hide the rest. */
+/** Further properties can be filtered by too; describing each would hide the rest. */
 const maxFilters = 100;
 
 export function listParameters(resource: LiveResource, limits: ProjectLimits): readonly JsonObject[] {
@@ -63,7 +63,7 @@ function etags({ schema }: LiveResource): readonly JsonObject[] {
   return [query("_etags", "`true` shows the tag of each object too, for `If-Match`.", { type: "boolean" })];
 }
 
-/** For programs that read the document, such as the console: the names of all indexes, as `_sort` takes them. */
+/** For programs such as the console: the names of all indexes, as `_sort` takes them. */
 const indexesExtension = "x-jsonplane-indexes";
 
 function sort({ config }: LiveResource): JsonObject {
@@ -87,7 +87,7 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
       .filter((property) => !isComparable(property) && property.types.includes("array"))
       .map((property) => comparing(property, "contains")),
   ];
-  // A property whose name ends as an operator does is itself, and the other's filter of that name is not to be had.
+  // A property named like another one with an operator takes precedence over that filter.
   const isFree = ({ name }: JsonObject): boolean => !schema.properties.has(String(name));
   return [...ofMetadata.filter(isFree), ...[...equal, ...others.filter(isFree)].slice(0, maxFilters)];
 }

@@ -1,5 +1,5 @@
-// Every operation that a project can offer, one entry each: where it is, who may do it, what it takes and answers, and what may go wrong
-// on its way. What a project's policies leave of them, describe-project.ts decides.
+// Every operation that a project can offer, one entry each: path, policy, inputs, responses, and
+// what may go wrong. describe-project.ts selects those that the policies allow.
 
 import type { JsonObject, Operation } from "../../../core/config/types.ts";
 import type { ProblemSource } from "./problems.ts";

@@ -1,5 +1,5 @@
-// Turns a project's policies into what an operation's description says of its callers: whether it is offered at all, how they show who
-// they are, what they may be refused with, and a sentence for people.
+// Turns a project's policies into what an operation's description says of its callers: whether it
+// is offered, how they authenticate, how they may be refused, and a sentence for people.
 
 import type {
   IssuerConfig,
@@ -12,7 +12,7 @@ import type {
 import type { ProblemSource } from "./problems.ts";
 import { withIssuers } from "./shared-parts.ts";
 
-/** Whom the policies of one resource or root key let do what. */
+/** Who may do what with one resource or root key. */
 export interface Policies {
   readonly project: ProjectConfig;
   readonly issuers: readonly IssuerConfig[];
@@ -37,7 +37,7 @@ const sentences: Readonly<Record<Permission, string>> = {
   Nobody: "Nobody.",
 };
 
-/** What the policy comes to: with authentication Disabled only Nobody still refuses. */
+/** The effective policy: with authentication Disabled only Nobody still refuses. */
 export function permissionOf({ project, access }: Policies, operation: Operation): Permission {
   const rule = access[operation];
   return project.authentication === "Disabled" && rule !== "Nobody" ? "Anyone" : rule;
@@ -74,7 +74,10 @@ export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[
   return limits.rate === undefined ? [] : ["rates"];
 }
 
-/** Further problems of a write with preconditions: they show what is stored, so that they need the right to read. */
+/**
+ * Further problems of a write with preconditions: they show what is stored, and so need the right
+ * to read.
+ */
 export function preconditionProblems(policies: Policies, operation: Operation): readonly ProblemSource[] {
   const read = permissionOf(policies, "read");
   if (operation === "read" || read === "Anyone" || policies.project.authentication === "Disabled") {

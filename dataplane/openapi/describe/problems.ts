@@ -1,5 +1,5 @@
-// Says which problems an operation may answer with, by the stages of the pipeline that it passes: the codes of each stage, and the
-// responses they make, one of a status.
+// Lists the problems of an operation by the stages of the pipeline that it passes, and makes one
+// response for each status.
 
 import type { JsonObject } from "../../../core/config/types.ts";
 import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.ts";
@@ -44,7 +44,7 @@ const problemsOf = {
 
 export type ProblemSource = keyof typeof problemsOf;
 
-/** Responses by status, in order; equal ones are one part of the document. */
+/** Responses by status; equal ones share a component. */
 export function problemResponses(components: Components, sources: readonly ProblemSource[]): JsonObject {
   const codes = [...new Set(sources.flatMap((source): readonly ErrorCode[] => problemsOf[source]))];
   const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);

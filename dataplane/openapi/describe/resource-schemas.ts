@@ -1,5 +1,6 @@
-// Turns a resource's schema into those of its bodies and answers: what is sent, what comes back with `id` and `_metadata`, what an update
-// may name, a page of a list. Where the schema can't be extended safely, the answer's says less rather than something wrong.
+// Turns a resource's schema into those of its bodies and responses: what is sent, what comes back
+// with `id` and `_metadata`, what an update may name, a page of a list. Where the schema can't be
+// extended safely, the response's schema says less.
 
 import type { Json, JsonObject } from "../../../core/config/types.ts";
 import { isObject } from "../../../core/json/json-value.ts";
@@ -37,7 +38,10 @@ export function addResourceSchemas(components: Components, { config }: LiveResou
 
 const owned = { id: { $ref: "#/components/schemas/Id" }, _metadata: { $ref: "#/components/schemas/Metadata" } };
 
-/** An object that says nothing of its members admits all; generators take it for an empty one unless it is said. */
+/**
+ * An object schema without members admits all; generators take it for an empty object unless that
+ * is written.
+ */
 function usable(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(usable);
   if (!isObject(schema)) return schema;
@@ -59,7 +63,7 @@ function withSchemas(keyword: string, value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, usable(member)]));
 }
 
-/** Keywords beside which members of its own can be added to an object's schema. */
+/** Keywords with which members can be added to an object's schema. */
 const plain = new Set(
   ["type", "properties", "required", "additionalProperties", "unevaluatedProperties", "dependentRequired"].concat([
     "minProperties",

@@ -1,5 +1,5 @@
-// The parts that every project's description has: the shapes of problems, sessions and metadata, headers, and how callers show who they
-// are.
+// The components that every project's description has: problems, sessions, metadata, headers, and
+// security schemes.
 
 import type { IssuerConfig, JsonObject } from "../../../core/config/types.ts";
 import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.ts";
@@ -247,7 +247,7 @@ export const securitySchemes = {
   refresh: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `refresh_token` of a login." },
 } as const satisfies Readonly<Record<string, JsonObject>>;
 
-/** The dot keeps it apart from the schemes that every project has: the name of an issuer has none, and neither have those. */
+/** With a dot, which neither names of issuers nor the other schemes have. */
 function schemeNameOf({ name }: IssuerConfig): string {
   return `issuer.${name}`;
 }
@@ -256,7 +256,7 @@ export function issuerSchemes(issuers: readonly IssuerConfig[]): Readonly<Record
   return Object.fromEntries(issuers.map((issuer) => [schemeNameOf(issuer), schemeOf(issuer)]));
 }
 
-/** Tokens of issuers count wherever an API key does; operations for tokens of this service's own sessions take none. */
+/** Tokens of issuers are allowed where API keys are; operations for our own tokens take none. */
 export function withIssuers(security: readonly JsonObject[], issuers: readonly IssuerConfig[]): readonly JsonObject[] {
   if (!security.some((each) => "apikey" in each)) return security;
   return [...security, ...issuers.map((issuer) => ({ [schemeNameOf(issuer)]: [] }))];
@@ -268,7 +268,8 @@ function schemeOf(issuer: IssuerConfig): JsonObject {
   const audience = audiences.map((each) => `\`${each}\``).join(" or ");
   const token = `A JSON Web Token of \`${url}\` whose \`aud\` has ${audience}: \`Authorization: bearer <TOKEN>\`.`;
   const caller = `Its callers are named \`${name}/<username>\`.`;
-  // Clients can't reach the discovery document of a cluster, and an issuer whose keys are in the manifest may have none.
+  // Clients can't reach a cluster's discovery document, and an issuer with keys in the manifest may
+  // have none.
   if (!isOfCluster && keysAreFetched) {
     return { type: "openIdConnect", openIdConnectUrl: discoveryUrl(url), description: `${token} ${caller}` };
   }

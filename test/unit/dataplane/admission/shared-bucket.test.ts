@@ -115,7 +115,7 @@ it("takes a token back that another limit did not let through", async () => {
   const clock = manualClock();
   const { bucket } = replica(createMemoryBuckets(clock), clock, 1, 1);
   await bucket.take();
-  bucket.giveBack();
+  bucket.refund();
   expect(await bucket.take()).toBe(0);
   expect(await bucket.take()).toBeGreaterThan(0);
 });
@@ -124,9 +124,9 @@ it("takes one back as well after its portion would have been forgotten, and noth
   const clock = manualClock();
   const { bucket } = replica(createMemoryBuckets(clock), clock, 1 / 600, 5);
   await takeMany(bucket, 3);
-  bucket.giveBack();
+  bucket.refund();
   clock.advance(2_000);
-  bucket.giveBack();
+  bucket.refund();
   expect(await takeMany(bucket, 5)).toBe(3);
 });
 
