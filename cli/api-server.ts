@@ -3,8 +3,7 @@
 
 import { systemMonotonic } from "../core/timers.ts";
 import { ApiUnreachable } from "../operator/kube/api.ts";
-import { type ConnectOptions, namespaceOf } from "../operator/kube/connect.ts";
-import { NoCluster } from "../operator/kube/credentials.ts";
+import { type ConnectOptions, NoCluster, namespaceOf } from "../operator/kube/connect.ts";
 
 /** The options of createKubeApi without its observer. */
 export type ApiServerOptions = Omit<ConnectOptions, "observe">;

@@ -9,7 +9,7 @@ import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dat
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
-import { devLimits } from "../../operator/issuers/fetch-limits.ts";
+import { devLimits } from "../../operator/issuers/address-rules.ts";
 import { isEmptyFolder } from "../init/run-init.ts";
 import { seedFolderName } from "../manifests/list-files.ts";
 import type { Closers } from "../run-program.ts";

@@ -2,12 +2,10 @@
 // some at a time, each with the time until which its data were retained. Then it waits until the
 // operator has read them and replicas have deleted the data.
 
-import type { Timers } from "../../core/timers.ts";
-import { pause } from "../../core/timers.ts";
+import { pause, type Timers } from "../../core/timers.ts";
 import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/finalize/deletion-requests.ts";
-import { annotationsOf, withAnnotations, wordsIn } from "../../operator/kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../../operator/kube/api.ts";
-import { secretType } from "../../operator/kube/resource-types.ts";
+import { annotationsOf, secretType, withAnnotations, wordsIn } from "../../operator/kube/objects.ts";
 import type { DataRecord } from "../../operator/model/data-record.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type KeptItem, nameOf } from "./kept-item.ts";

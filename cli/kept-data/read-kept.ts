@@ -6,7 +6,7 @@ import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeObject, type KubeReader } from "../../operator/kube/api.ts";
-import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
+import { customTypes, namespaceType } from "../../operator/kube/objects.ts";
 import { isOthers } from "../../operator/model/controller.ts";
 import { type DataEntry, type DataRecord, isDataKept } from "../../operator/model/data-record.ts";
 import { dataRecordPages } from "../../operator/publish/data-records.ts";

@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
 import { createLogger } from "../../core/log/logger.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import type { FetchLimits } from "../../operator/issuers/fetch-limits.ts";
+import type { FetchLimits } from "../../operator/issuers/address-rules.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";

@@ -5,7 +5,7 @@
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeReader } from "../kube/api.ts";
-import { customTypes } from "../kube/resource-types.ts";
+import { customTypes } from "../kube/objects.ts";
 import { type DataRecord, kindOf } from "../model/data-record.ts";
 import { childKindNames, childKinds } from "../model/kinds.ts";
 import type { Child, CustomResource } from "../model/objects.ts";

@@ -4,7 +4,7 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { KubeReader } from "../kube/api.ts";
-import { customTypes, definitionType } from "../kube/resource-types.ts";
+import { customTypes, definitionType } from "../kube/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 
 export interface Definitions {

@@ -4,9 +4,8 @@
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { annotationsOf, withAnnotations, wordsIn } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
-import { secretType } from "../kube/resource-types.ts";
+import { annotationsOf, secretType, withAnnotations, wordsIn } from "../kube/objects.ts";
 import { type DataRecord, isDataKept } from "../model/data-record.ts";
 import { type DeletionRequest, deletionAnnotation, isMeant, readRequests } from "./deletion-requests.ts";
 

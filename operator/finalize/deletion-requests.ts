@@ -4,7 +4,7 @@
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { wordsIn } from "../kube/annotations.ts";
+import { wordsIn } from "../kube/objects.ts";
 import { type DataEntry, kindOf } from "../model/data-record.ts";
 import { childKinds, dataKinds } from "../model/kinds.ts";
 

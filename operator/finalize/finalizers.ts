@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
-import { customTypes } from "../kube/resource-types.ts";
+import { customTypes } from "../kube/objects.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import { finalizer, hasFinalizer } from "../model/finalizer.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";

@@ -5,7 +5,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { KubeReader } from "../kube/api.ts";
-import { namespaceType } from "../kube/resource-types.ts";
+import { namespaceType } from "../kube/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 

@@ -1,8 +1,10 @@
-// Which addresses keys of external issuers may be fetched from. Whoever writes a Project chooses the URL, and the name in it may lead anywhere:
-// never to the operator's own machine, to what only its link can reach, or to the metadata service of a cloud, which gives credentials away. Private
-// networks are allowed, because a platform's own provider is often there; the list of allowed issuers decides about those.
+// Which addresses keys of external issuers may be fetched from, and how often. Whoever writes a Project chooses the URL, and the
+// name in it may lead anywhere: never to the operator's own machine, to what only its link can reach, or to the metadata service
+// of a cloud, which gives credentials away. Private networks are allowed, because a platform's own provider is often there; the
+// list of allowed issuers decides about those.
 
 import { BlockList, isIP } from "node:net";
+import { betweenFetchesMs } from "../../core/config/wanted-keys.ts";
 
 export interface AddressRules {
   /** `address` is an IP address. */
@@ -70,7 +72,7 @@ function isListed(list: BlockList, address: string): boolean {
   return list.check(bare, "ipv6") || (inner !== undefined && list.check(inner, "ipv4"));
 }
 
-/** The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (NAT64), of a 6to4 network, or of ISATAP (RFC 5214). */
+/** The IPv4 address that an IPv6 one stands for: mapped, compatible, translated (NAT64), 6to4, or ISATAP (RFC 5214). */
 function embeddedAddress(address: string): string | undefined {
   const groups = groupsOf(address);
   const before = groups
@@ -97,3 +99,21 @@ function groupsOf(address: string): readonly number[] {
 function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
+
+/**
+ * Chosen by the program that fetches: an operator in a cluster, or dev mode. No setting changes it, so that nobody lets Projects
+ * reach the operator's own machine by a mistake. Tests run the operator with others: their issuers are on this machine.
+ */
+export interface FetchLimits {
+  readonly addresses: AddressRules;
+  /** Milliseconds from the beginning of a fetch in which a wanted key causes no other. */
+  readonly refetchAfterMs: number;
+}
+
+export const clusterLimits: FetchLimits = Object.freeze({
+  addresses: clusterAddresses,
+  refetchAfterMs: betweenFetchesMs,
+});
+
+/** A provider on a developer's machine has new keys whenever it starts, and the only one who sends tokens is the developer. */
+export const devLimits: FetchLimits = Object.freeze({ addresses: devAddresses, refetchAfterMs: 5_000 });

@@ -42,17 +42,9 @@ export type FetchObservation = { readonly source: IssuerSource } & (
   | { readonly kind: "recovered" }
 );
 
-/** What a fetch tells of itself while it is under way. */
-export interface FetchProgress {
-  /** Keeps the place of a fetch that has ended until this has ended as well: what can't be stopped still takes from the process. */
-  readonly hold: (work: Promise<unknown>) => void;
-  /** What is being asked for from now on. */
-  readonly asking: (url: URL) => void;
-}
-
 export interface IssuerFetcherDeps {
   /** Rejects with FetchFailure, or with the signal's reason. */
-  readonly fetch: (source: IssuerSource, signal: AbortSignal, progress: FetchProgress) => Promise<FetchedIssuer>;
+  readonly fetch: (source: IssuerSource, signal: AbortSignal) => Promise<FetchedIssuer>;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
   /** From 0 up to, and without, 1. */
@@ -68,6 +60,7 @@ export interface IssuerFetcherDeps {
 
 /** In all: for the discovery document and the key set together. */
 const fetchMs = 5_000;
+const late = `it did not answer within ${fetchMs / 1_000} seconds`;
 const maxAtOnce = 8;
 /** Places are left for other namespaces, because a token with a new key waits for two seconds only. */
 const maxOfNamespace = 4;
@@ -228,33 +221,25 @@ class Fetcher implements IssuerFetcher {
       const entry = this.#waiting.shift((namespace) => this.#mayHavePlace(namespace));
       if (entry === undefined) return;
       this.#underWay.add(entry);
-      const held: Promise<unknown>[] = [];
-      const fetching = this.#fetch(entry, (work) => void held.push(work));
-      void fetching
-        .then(() => Promise.allSettled(held))
-        .finally(() => {
-          this.#underWay.delete(entry);
-          this.#startWaiting();
-          this.#checkFetched();
-        });
+      void this.#fetch(entry).finally(() => {
+        this.#underWay.delete(entry);
+        this.#startWaiting();
+        this.#checkFetched();
+      });
     }
   }
 
-  async #fetch(entry: Entry, hold: FetchProgress["hold"]): Promise<void> {
+  async #fetch(entry: Entry): Promise<void> {
     const { fetch, timers, monotonic } = this.#deps;
     entry.begunAt = monotonic();
     const over = new AbortController();
     const stop = (): void => over.abort(this.#stopped.signal.reason);
     this.#stopped.signal.addEventListener("abort", stop, { once: true });
     entry.stopFetch = () => over.abort(new Error("no Project names it any more"));
-    let asked: URL | undefined;
-    const asking = (url: URL): void => {
-      asked = url;
-    };
-    const stopTimer = timers.after(fetchMs, () => over.abort(late(asked)));
+    const stopTimer = timers.after(fetchMs, () => over.abort(new FetchFailure(late)));
     try {
       // Whatever a server does, its place is free in time.
-      const fetching = fetch(entry.source, over.signal, { hold, asking });
+      const fetching = fetch(entry.source, over.signal);
       const { keepForMs, fault, ...content } = await Promise.race([fetching, endOf(over.signal)]);
       const againMs = fault === undefined ? keepForMs : this.#pauseAfter(entry.failures + 1);
       this.#ended(entry, againMs, () => this.#succeeded(entry, content, fault));
@@ -330,11 +315,6 @@ class Fetcher implements IssuerFetcher {
 
 function namespacesOf({ projects }: Entry): ReadonlySet<string> {
   return new Set([...projects].map((project) => projectOfKey(project).namespace));
-}
-
-function late(asked: URL | undefined): FetchFailure {
-  const detail = asked && { detail: `GET ${asked.href}` };
-  return new FetchFailure(`it did not answer within ${fetchMs / 1_000} seconds`, detail);
 }
 
 /** Rejects with the signal's reason once it is aborted. */

@@ -3,7 +3,7 @@
 
 import { type Keyring, keyedHash, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
-import { namespaceType, secretType } from "../kube/resource-types.ts";
+import { namespaceType, secretType } from "../kube/objects.ts";
 import type { Random } from "../resolve/mint.ts";
 import {
   type BesideRing,

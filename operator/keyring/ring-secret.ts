@@ -3,8 +3,8 @@
 
 import { InvalidKeyring, type Keyring, keyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { JsonObject } from "../../core/config/types.ts";
-import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
+import { annotationsOf, withAnnotations } from "../kube/objects.ts";
 
 /** Its name, in the operator's namespace. */
 export const ringSecretName = "jsonplane-keyring";

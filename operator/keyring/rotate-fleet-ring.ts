@@ -4,9 +4,8 @@
 import type { Clock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
 import type { JsonObject } from "../../core/config/types.ts";
-import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
-import { secretType } from "../kube/resource-types.ts";
+import { annotationsOf, secretType, withAnnotations } from "../kube/objects.ts";
 import type { Random } from "../resolve/mint.ts";
 import { ensureRingSecret } from "./fleet-ring.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";

@@ -2,9 +2,8 @@
 // is there before anything is written to Redis.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeApi, ObjectName } from "../kube/api.ts";
-import { secretType } from "../kube/resource-types.ts";
+import { annotationsOf, secretType, withAnnotations } from "../kube/objects.ts";
 import type { DataLossPolicy, StoreIdentity } from "../publish/store-identity.ts";
 
 export const storeIdAnnotation = "jsonplane.io/store-id";

@@ -4,7 +4,7 @@
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { ApiFailure, ApiUnreachable, type KubeObject, type ResourceType } from "./api.ts";
-import { secretType } from "./resource-types.ts";
+import { secretType } from "./objects.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -82,8 +82,7 @@ interface StatusBody {
   readonly details?: { readonly retryAfterSeconds?: unknown; readonly causes?: unknown };
 }
 
-export interface Refusal {
-  readonly type: ResourceType;
+interface Refusal {
   /** HTTP status; absent in a watch, whose ERROR event carries the code. */
   readonly status?: number;
   readonly body: unknown;
@@ -91,7 +90,7 @@ export interface Refusal {
 }
 
 /** The failure that a Status body or any other refusal stands for. */
-export function failure({ type, status, body, retryAfter }: Refusal): ApiFailure {
+export function failure(type: ResourceType, { status, body, retryAfter }: Refusal): ApiFailure {
   const answer = (typeof body === "object" && body !== null ? body : {}) as StatusBody;
   const code = status ?? (typeof answer.code === "number" ? answer.code : 500);
   const reason = typeof answer.reason === "string" ? answer.reason : "";

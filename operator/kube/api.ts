@@ -72,10 +72,10 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** The signal bounds the time. */
-export interface DocumentOptions {
-  readonly signal: AbortSignal;
-  readonly maxBytes: number;
+export interface WatchOptions {
+  readonly signal?: AbortSignal;
+  /** Called for the head of the response and for all that follows. */
+  readonly onBytes?: () => void;
 }
 
 export interface KubeReader {
@@ -83,20 +83,16 @@ export interface KubeReader {
   list(type: ResourceType, request: ListRequest, options?: CallOptions): Promise<ListPage>;
   /**
    * Events in order, until the server ends the stream. An ERROR event ends it with ApiFailure, a cut with ApiUnreachable, an
-   * aborted signal with the signal's reason. `onBytes` is called for whatever arrives, a part of a line too.
+   * aborted signal with the signal's reason.
    */
-  watch(
-    type: ResourceType,
-    request: WatchRequest,
-    options: CallOptions & { readonly onBytes?: () => void },
-  ): AsyncIterable<WatchEvent>;
+  watch(type: ResourceType, request: WatchRequest, options: WatchOptions): AsyncIterable<WatchEvent>;
   /** Undefined when there is no such object. */
   get(type: ResourceType, name: ObjectName, options?: CallOptions): Promise<KubeObject | undefined>;
 }
 
 export interface KubeDocuments {
-  /** The text of a page of the API server that is no object, such as `/openid/v1/jwks`. Undefined when it is longer than `maxBytes`. */
-  getDocument(path: string, options: DocumentOptions): Promise<string | undefined>;
+  /** The text at a path of the API server that is no object, such as `/openid/v1/jwks`. */
+  getDocument(path: string, options?: CallOptions): Promise<string>;
 }
 
 export interface KubeWriter {

@@ -1,12 +1,11 @@
-// One exchange with the API server: credentials, connection, deadline, failures. After a refused token the credentials are loaded
-// again; a GET is then repeated once, a write is left to its caller.
+// One exchange with the API server: credentials, connection, time limit, failures. After a 401 the credentials are loaded again
+// for the next call.
 
-import type { Dispatcher } from "undici";
-import { createAgents, defaultPoolLimits, type PoolLimits } from "./agents.ts";
+import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { failure, parsed } from "./answers.ts";
-import { ApiFailure, ApiUnreachable, type CallOptions, type ResourceType } from "./api.ts";
-import type { CredentialSource, Credentials } from "./credentials.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
+import { ApiFailure, ApiUnreachable, type CallOptions, type ResourceType, type WatchOptions } from "./api.ts";
+import type { CredentialSource, Credentials } from "./connect.ts";
+import { joinSignals, untilAborted } from "./signals.ts";
 
 /** One call, as metrics count it and rights are compared. */
 export interface CallObserved {
@@ -19,7 +18,7 @@ export interface CallObserved {
   readonly group: string;
   /** With its subresource, as in `projects/status`. */
   readonly resource: string;
-  /** Until the answer was read; of a watch, until it began. */
+  /** Until the answer began. */
   readonly seconds: number;
 }
 
@@ -30,10 +29,26 @@ export interface HttpTransportOptions {
   readonly limits?: Partial<HttpTransportLimits>;
 }
 
-export interface HttpTransportLimits extends PoolLimits {
+export interface HttpTransportLimits {
+  /** Connections for calls at the same time; further calls wait. */
+  readonly connections: number;
+  readonly connectMs: number;
+  /** From the request to the answer's head. */
+  readonly headersMs: number;
+  /** Between two chunks of an answer; watches have no such limit. */
+  readonly bodyMs: number;
   readonly callMs: number;
   readonly listMs: number;
 }
+
+export const defaultLimits: HttpTransportLimits = {
+  connections: 16,
+  connectMs: 5_000,
+  headersMs: 15_000,
+  bodyMs: 30_000,
+  callMs: 10_000,
+  listMs: 60_000,
+};
 
 export interface ApiRequest {
   readonly verb: string;
@@ -49,72 +64,70 @@ export interface ApiRequest {
 export interface HttpTransport {
   /** The body of a successful response. */
   call(request: ApiRequest, options: CallOptions | undefined): Promise<string>;
-  /** Pieces of a successful response as they arrive. The caller ends it by leaving the loop. */
-  stream(request: ApiRequest, options: CallOptions): AsyncIterable<Uint8Array>;
+  /** Chunks of a successful response as they arrive. The caller ends it by leaving the loop. */
+  stream(request: ApiRequest, options: WatchOptions): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
-const defaultLimits: HttpTransportLimits = { ...defaultPoolLimits, callMs: 10_000, listMs: 60_000 };
-
 export function createHttpTransport({ source, observe, monotonic, limits }: HttpTransportOptions): HttpTransport {
   const bounds = { ...defaultLimits, ...limits };
-  const agents = createAgents(bounds);
+  const pools = createPools(bounds);
 
-  async function begin(request: ApiRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
-    const credentials = await deadline.race(source.current());
-    const pair = agents.of(credentials);
-    if (pair === undefined) throw new ApiUnreachable("the connections to the API server are closed");
-    const pool = request.verb === "watch" ? pair.watches : pair.calls;
+  /** The successful response; a refusal is read and thrown. */
+  async function respond(request: ApiRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const credentials = await untilAborted(source.current(), signal);
+    const pool = pools.of(credentials)?.[request.verb === "watch" ? "watches" : "calls"];
+    if (pool === undefined) throw new ApiUnreachable("the connections to the API server are closed");
     const from = monotonic();
-    const report = (code: string): void =>
-      observe(observation(request, credentials, { code, from, until: monotonic() }));
+    const report = (code: string): void => {
+      const { verb, method, type, subresource } = request;
+      const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`;
+      const seconds = (monotonic() - from) / 1_000;
+      observe({ verb, method, code, host: credentials.server.host, group: type.group, resource, seconds });
+    };
+    let response: Dispatcher.ResponseData;
     try {
-      // Raced as well: undici notices the signal only once a request that waits for a connection has got one.
-      const response = await deadline.race(pool.request(requestOf(request, credentials, deadline.signal)));
-      report(String(response.statusCode));
-      return response;
+      // Raced as well: undici sees the signal only once a request that waits for a connection has got one.
+      response = await untilAborted(pool.request(requestOf(request, credentials, signal)), signal);
     } catch (error) {
       report("<error>");
       throw error;
     }
-  }
-
-  /** The successful response; a refusal is read and thrown. */
-  async function respond(request: ApiRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
-    const first = await begin(request, deadline);
-    if (first.statusCode !== 401) return requireSuccess(request, first);
-    source.forget();
-    if (request.method !== "GET") return requireSuccess(request, first);
-    await first.body.dump();
-    return requireSuccess(request, await begin(request, deadline));
+    report(String(response.statusCode));
+    if (response.statusCode === 401) source.forget();
+    if (response.statusCode >= 200 && response.statusCode < 300) return response;
+    throw await refusal(request, response);
   }
 
   return {
     async call(request, options) {
-      const limit = options?.timeoutMs ?? (request.verb === "list" ? bounds.listMs : bounds.callMs);
-      const deadline = startDeadline(options?.signal, limit);
+      const limitMs = options?.timeoutMs ?? (request.verb === "list" ? bounds.listMs : bounds.callMs);
+      const either = joinSignals([options?.signal, AbortSignal.timeout(limitMs)]);
       try {
-        const { body } = await respond(request, deadline);
+        const { body } = await respond(request, either.signal);
         return await body.text();
       } catch (error) {
         throw toApiError(request, error, options?.signal);
       } finally {
-        deadline.end();
+        either.end();
       }
     },
-    async *stream(request, options) {
-      const deadline = startDeadline(options.signal, options.timeoutMs);
+    async *stream(request, { signal, onBytes }) {
+      const own = joinSignals([signal]);
       try {
-        const { body } = await respond(request, deadline);
-        yield new Uint8Array(); // The head has come: a sign of life.
-        yield* body;
+        const { body } = await respond(request, own.signal);
+        onBytes?.(); // The head is a sign of life.
+        for await (const chunk of body) {
+          onBytes?.();
+          yield chunk;
+        }
       } catch (error) {
-        throw toApiError(request, error, options.signal);
+        throw toApiError(request, error, signal);
       } finally {
-        deadline.end();
+        own.end();
       }
     },
-    close: () => agents.close(),
+    close: () => pools.close(),
   };
 }
 
@@ -138,30 +151,16 @@ function requestOf(
   };
 }
 
-interface CallResult {
-  readonly code: string;
-  readonly from: number;
-  readonly until: number;
-}
-
-function observation(request: ApiRequest, { server }: Credentials, { code, from, until }: CallResult): CallObserved {
-  const { verb, method, type, subresource } = request;
-  const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`;
-  return { verb, method, code, host: server.host, group: type.group, resource, seconds: (until - from) / 1_000 };
-}
-
-async function requireSuccess(
+async function refusal(
   request: ApiRequest,
-  response: Dispatcher.ResponseData,
-): Promise<Dispatcher.ResponseData> {
-  const { statusCode: status, headers, body } = response;
-  if (status >= 200 && status < 300) return response;
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+): Promise<ApiFailure> {
   const text = await body.text();
+  const isJson = String(headers["content-type"] ?? "").includes("json");
   const retryAfter = headers["retry-after"];
-  throw failure({
-    type: request.type,
+  return failure(request.type, {
     status,
-    body: String(headers["content-type"] ?? "").includes("json") ? parsed(text, what(request)) : undefined,
+    body: isJson ? parsed(text, what(request)) : undefined,
     retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
   });
 }
@@ -169,10 +168,67 @@ async function requireSuccess(
 function toApiError(request: ApiRequest, error: unknown, caller: AbortSignal | undefined): unknown {
   if (caller?.aborted) return caller.reason;
   if (error instanceof ApiFailure || error instanceof ApiUnreachable) return error;
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  return new ApiUnreachable(`${what(request)}: ${String(code ?? message)}`, { cause: error });
+  const { name, code, message } = error as { readonly [member in "name" | "code" | "message"]?: unknown };
+  const why = name === "TimeoutError" ? "no answer in time" : (code ?? message);
+  return new ApiUnreachable(`${what(request)}: ${String(why)}`, { cause: error });
 }
 
 function what({ verb, type }: ApiRequest): string {
   return `${verb} ${type.plural}`;
+}
+
+// ----------------------------------------------------------------------------------------- connections
+
+interface Pools {
+  readonly calls: Dispatcher;
+  /** Unbounded: how long a watch may be silent is the reflector's business. */
+  readonly watches: Dispatcher;
+}
+
+/** The pools for these credentials, made again when the server's CA, the client's certificate or the proxy changes. */
+export function createPools(limits: HttpTransportLimits) {
+  const open = new Set<Dispatcher>();
+  let present: { readonly key: string; readonly pools: Pools } | undefined;
+  let closed = false;
+  const closeWhenIdle = (pool: Dispatcher): void => {
+    const forget = (): void => void open.delete(pool);
+    pool.close().then(forget, forget);
+  };
+  return {
+    /** Undefined once closed. */
+    of(credentials: Credentials): Pools | undefined {
+      if (closed) return undefined;
+      const key = JSON.stringify([credentials.tls, credentials.proxy]);
+      if (present?.key === key) return present.pools;
+      if (present !== undefined) Object.values(present.pools).forEach(closeWhenIdle);
+      const pools = { calls: pool(credentials, limits, false), watches: pool(credentials, limits, true) };
+      open.add(pools.calls).add(pools.watches);
+      present = { key, pools };
+      return pools;
+    },
+    /** Cuts whatever is under way. */
+    async close(): Promise<void> {
+      closed = true;
+      await Promise.all([...open].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+function pool({ tls, proxy }: Credentials, limits: HttpTransportLimits, watches: boolean): Dispatcher {
+  const common = {
+    // With HTTP/2 all calls would share one connection, its failures and its flow-control window.
+    allowH2: false,
+    connections: watches ? null : limits.connections,
+    headersTimeout: limits.headersMs,
+    bodyTimeout: watches ? 0 : limits.bodyMs,
+  };
+  const connect = { timeout: limits.connectMs, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  if (proxy === undefined) return new Agent({ ...common, connect: { ...connect, ...tls } });
+  return new ProxyAgent({
+    ...common,
+    uri: proxy,
+    requestTls: { ...connect, ...tls },
+    proxyTls: connect,
+    connectTimeout: limits.connectMs,
+  });
 }

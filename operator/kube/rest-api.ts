@@ -1,16 +1,18 @@
 // The port KubeApi over HTTP: raw JSON in and out, because typed models drop what they don't know.
 
 import type { JsonObject } from "../../core/config/types.ts";
-import { collectionPath, nameOf, objectPath, queryText } from "./address.ts";
-import { objectToKeep, parsed } from "./answers.ts";
+import { failure, objectToKeep, parsed } from "./answers.ts";
 import {
+  ApiUnreachable,
   type CallOptions,
   isNotFound,
   type KubeApi,
   type KubeObject,
   type ListPage,
   type ListRequest,
+  type ObjectName,
   type ResourceType,
+  type WatchEvent,
 } from "./api.ts";
 import {
   type ApiRequest,
@@ -18,14 +20,16 @@ import {
   type HttpTransport,
   type HttpTransportOptions,
 } from "./http-transport.ts";
-import { fieldManager } from "./resource-types.ts";
-import { eventsOf, linesOf } from "./watch-lines.ts";
+import { fieldManager } from "./objects.ts";
 
 const json = "application/json";
-const partial = (kind: string): string => `${json};as=${kind};g=meta.k8s.io;v=v1`;
 
 export function createRestApi(options: HttpTransportOptions): KubeApi {
   const transport = createHttpTransport(options);
+  const object = async (request: ApiRequest, call: CallOptions | undefined): Promise<KubeObject> => {
+    const text = await transport.call(request, call);
+    return objectToKeep(parsed(text, `${request.verb} ${request.type.plural}`) as KubeObject);
+  };
   return {
     list: (type, request, call) => list(transport, type, request, call),
     watch: (type, { resourceVersion, timeoutSeconds, labelSelector, fieldSelector, ...scope }, call) => {
@@ -38,54 +42,42 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
         path: `${collectionPath(type, scope.namespace)}${queryText(query)}`,
         accept: scope.metadataOnly === true ? partial("PartialObjectMetadata") : json,
       };
-      return eventsOf(linesOf(counted(transport.stream(request, call), call.onBytes)), type);
+      return eventsOf(linesOf(transport.stream(request, call)), type);
     },
-    getDocument(path, { maxBytes, signal }) {
-      const request: ApiRequest = { verb: "get", method: "GET", type: documentType(path), path, accept: "*/*" };
-      return textWithin(maxBytes, transport.stream(request, { signal }));
+    getDocument: (path, call) => {
+      // Counted by its path, as RBAC names it.
+      const type: ResourceType = { group: "", version: "", plural: path, kind: "" };
+      return transport.call({ verb: "get", method: "GET", type, path, accept: "*/*" }, call);
     },
-    async get(type, name, call) {
-      const request: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
-      return orNone(object(transport, request, call));
-    },
+    get: (type, name, call) =>
+      orNone(object({ verb: "get", method: "GET", type, path: objectPath(type, name), accept: json }, call)),
     create: (type, given, call) => {
       const path = collectionPath(type, nameOf(given).namespace);
-      return object(transport, { verb: "create", method: "POST", type, path, ...sent(given) }, call);
+      return object({ verb: "create", method: "POST", type, path, ...sent(given) }, call);
     },
     replace: (type, given, call) => {
       const path = objectPath(type, nameOf(given));
-      return object(transport, { verb: "update", method: "PUT", type, path, ...sent(given) }, call);
+      return object({ verb: "update", method: "PUT", type, path, ...sent(given) }, call);
     },
     apply: (type, given, { subresource, ...call } = {}) => {
-      const query = queryText({ fieldManager, force: "true" });
       const request: ApiRequest = {
         verb: "patch",
         method: "PATCH",
         type,
         ...(subresource !== undefined && { subresource }),
-        path: `${objectPath(type, nameOf(given), subresource)}${query}`,
+        path: `${objectPath(type, nameOf(given), subresource)}${queryText({ fieldManager, force: "true" })}`,
         ...sent(given, "application/apply-patch+yaml"),
       };
-      return object(transport, request, call);
+      return object(request, call);
     },
     async remove(type, name, preconditions, call) {
       const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions: { ...preconditions } };
-      const request: ApiRequest = {
-        verb: "delete",
-        method: "DELETE",
-        type,
-        path: objectPath(type, name),
-        ...sent(body),
-      };
+      const path = objectPath(type, name);
+      const request: ApiRequest = { verb: "delete", method: "DELETE", type, path, ...sent(body) };
       return (await orNone(transport.call(request, call))) !== undefined;
     },
     close: () => transport.close(),
   };
-}
-
-/** Counted and refused by its path, as RBAC names it. */
-function documentType(path: string): ResourceType {
-  return { group: "", version: "", plural: path, kind: "" };
 }
 
 async function list(
@@ -94,11 +86,12 @@ async function list(
   { limit, continue: token, labelSelector, fieldSelector, ...scope }: ListRequest,
   call: CallOptions | undefined,
 ): Promise<ListPage> {
+  const query = queryText({ limit, continue: token, labelSelector, fieldSelector });
   const request: ApiRequest = {
     verb: "list",
     method: "GET",
     type,
-    path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, labelSelector, fieldSelector })}`,
+    path: `${collectionPath(type, scope.namespace)}${query}`,
     accept: scope.metadataOnly === true ? partial("PartialObjectMetadataList") : json,
   };
   const page = parsed(await transport.call(request, call), `list ${type.plural}`) as {
@@ -113,14 +106,8 @@ async function list(
   };
 }
 
-async function object(
-  transport: HttpTransport,
-  request: ApiRequest,
-  call: CallOptions | undefined,
-): Promise<KubeObject> {
-  return objectToKeep(
-    parsed(await transport.call(request, call), `${request.verb} ${request.type.plural}`) as KubeObject,
-  );
+function partial(kind: string): string {
+  return `${json};as=${kind};g=meta.k8s.io;v=v1`;
 }
 
 function sent(body: JsonObject, contentType = json): Pick<ApiRequest, "accept" | "body"> {
@@ -136,24 +123,72 @@ async function orNone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function textWithin(maxBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<string | undefined> {
-  const read: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of pieces) {
-    bytes += piece.length;
-    // Leaving the loop ends the exchange.
-    if (bytes > maxBytes) return undefined;
-    read.push(piece);
-  }
-  return Buffer.concat(read).toString("utf8");
+export function collectionPath({ group, version, plural }: ResourceType, namespace: string | undefined): string {
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const isCluster = namespace === undefined || namespace === "";
+  return `${root}${isCluster ? "" : `/namespaces/${encodeURIComponent(namespace)}`}/${plural}`;
 }
 
-async function* counted(
-  pieces: AsyncIterable<Uint8Array>,
-  onBytes: (() => void) | undefined,
-): AsyncIterable<Uint8Array> {
-  for await (const piece of pieces) {
-    onBytes?.();
-    yield piece;
+function objectPath(type: ResourceType, { namespace, name }: ObjectName, subresource?: string): string {
+  const end = subresource === undefined ? "" : `/${subresource}`;
+  return `${collectionPath(type, namespace)}/${encodeURIComponent(name)}${end}`;
+}
+
+function queryText(members: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+function nameOf(object: JsonObject): ObjectName {
+  const metadata = (object["metadata"] ?? {}) as { readonly name?: string; readonly namespace?: string };
+  return { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
+
+// ------------------------------------------------------------------------------------------- watches
+
+/** A Secret of a mebibyte in base64 with metadata, several times over. */
+const maxLineLength = 8 * 1024 * 1024;
+const newline = 0x0a;
+
+/** Complete lines as text. Bytes are joined before they are decoded: a character may lie across two chunks. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxLength = maxLineLength): AsyncIterable<string> {
+  let begun: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, at)]).toString("utf8");
+      begun = [];
+      size = 0;
+      from = at + 1;
+    }
+    if (from < chunk.length) begun.push(chunk.subarray(from));
+    size += chunk.length - from;
+    if (size > maxLength) throw new ApiUnreachable("watch: a line is longer than any object can be");
+  }
+  if (size > 0) throw new ApiUnreachable("watch: the stream ended within a line");
+}
+
+/** What a line says is never quoted, because it may be a Secret. */
+export async function* eventsOf(lines: AsyncIterable<string>, type: ResourceType): AsyncIterable<WatchEvent> {
+  for await (const line of lines) {
+    if (line !== "") yield eventOf(line, type);
+  }
+}
+
+function eventOf(line: string, type: ResourceType): WatchEvent {
+  const event = parsed(line, `watch ${type.plural}`) as { readonly type?: unknown; readonly object?: unknown };
+  switch (event.type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type: event.type, object: objectToKeep(event.object as KubeObject) };
+    case "BOOKMARK":
+      return { type: "BOOKMARK", resourceVersion: (event.object as KubeObject).metadata.resourceVersion };
+    case "ERROR":
+      throw failure(type, { body: event.object });
+    default:
+      throw new ApiUnreachable(`watch ${type.plural}: an event of no known type`);
   }
 }

@@ -1,8 +1,8 @@
 // A KubeApi whose writes need the Lease: each asks first, and those under way are cut when leadership ends. Readings pass.
 
 import type { CallOptions, KubeApi } from "../kube/api.ts";
-import { joinSignals } from "../kube/deadline.ts";
-import { type Leadership, NotTheLeader } from "./leadership.ts";
+import { joinSignals } from "../kube/signals.ts";
+import { type Leadership, NotTheLeader } from "./elector.ts";
 
 export function fencedApi(api: KubeApi, leadership: Leadership): KubeApi {
   async function fenced<O extends CallOptions, T>(
@@ -12,7 +12,7 @@ export function fencedApi(api: KubeApi, leadership: Leadership): KubeApi {
     options?.signal?.throwIfAborted();
     if (!leadership.held() || leadership.ended.aborted) throw new NotTheLeader("a write was refused: not the leader");
     const { ended } = leadership;
-    const both = joinSignals(options?.signal === undefined ? [ended] : [options.signal, ended]);
+    const both = joinSignals([options?.signal, ended]);
     try {
       return await write({ ...options, signal: both.signal } as O);
     } catch (error) {

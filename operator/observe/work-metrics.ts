@@ -20,21 +20,18 @@ export interface WorkMetrics {
 /** One queue and controller serves a Project with its children, the other one reports that in their statuses. */
 const names: Readonly<Record<Stage, string>> = { serve: "project", report: "project-status" };
 const stages = ["serve", "report"] as const;
-const queueLabels = (stage: Stage) => ({ name: names[stage] });
-const controllerLabels = (stage: Stage) => ({ controller: names[stage] });
 
-export function workMetrics(instruments: Instruments, gauges: WorkGauges): WorkMetrics {
-  readQueue(instruments, gauges);
-  return { observeQueue: queueObserver(instruments), observeWork: workObserver(instruments, gauges.workers) };
+export function workMetrics(instruments: Instruments, { queue, workers }: WorkGauges): WorkMetrics {
+  readQueue(instruments, queue);
+  return { observeQueue: queueObserver(instruments), observeWork: workObserver(instruments, workers) };
 }
 
-function readQueue({ read }: Instruments, { queue }: WorkGauges): void {
-  const labels = ["name"];
+function readQueue({ gauges }: Instruments, queue: WorkGauges["queue"]): void {
   const gauge = (name: string, help: string, value: (figures: QueueFigures) => number): void =>
-    read({ name, help, labels }, () =>
+    gauges(name, help, ["name"], () =>
       stages.map((stage) => {
         const figures = queue(stage);
-        return { labels: queueLabels(stage), value: figures === undefined ? 0 : value(figures) };
+        return { labels: { name: names[stage] }, value: figures === undefined ? 0 : value(figures) };
       }),
     );
   gauge("workqueue_depth", "Keys that wait for a worker", ({ live, bulk }) => live + bulk);
@@ -55,33 +52,27 @@ function queueObserver({ counter, seconds }: Instruments): (observation: QueueOb
   const retries = counter("workqueue_retries_total", "Keys that were put back after a failure", labels);
   const waited = seconds("workqueue_queue_duration_seconds", "How long keys waited for a worker", labels);
   const worked = seconds("workqueue_work_duration_seconds", "How long keys were worked on", labels);
-  for (const stage of stages) {
-    adds.inc(queueLabels(stage), 0);
-    retries.inc(queueLabels(stage), 0);
-  }
+  for (const name of Object.values(names)) for (const each of [adds, retries]) each.inc({ name }, 0);
   return (observation) => {
-    const ofQueue = queueLabels(observation.stage);
+    const queue = { name: names[observation.stage] };
     switch (observation.kind) {
       case "added":
-        adds.inc(ofQueue);
+        adds.inc(queue);
         break;
       case "taken":
-        waited.observe(ofQueue, observation.waitedSeconds);
+        waited.observe(queue, observation.waitedSeconds);
         break;
       case "done":
-        worked.observe(ofQueue, observation.workedSeconds);
+        worked.observe(queue, observation.workedSeconds);
         break;
       case "retried":
-        retries.inc(ofQueue);
+        retries.inc(queue);
         break;
     }
   };
 }
 
-function workObserver(
-  { counter, seconds, read }: Instruments,
-  workers: number,
-): (observation: WorkObservation, stage?: Stage) => void {
+function workObserver({ counter, seconds, gauges }: Instruments, workers: number): WorkMetrics["observeWork"] {
   const labels = ["controller"];
   const total = counter(
     "controller_runtime_reconcile_total",
@@ -94,34 +85,32 @@ function workObserver(
     labels,
   );
   const time = seconds("controller_runtime_reconcile_time_seconds", "Duration of reconciles", labels);
-  const overdue = counter("jsonplane_reconciles_overdue_total", "Reconciles that took longer than 30 seconds");
   const active = { serve: 0, report: 0 };
-  read({ name: "controller_runtime_active_workers", help: "Workers that are at work", labels }, () =>
-    stages.map((stage) => ({ labels: controllerLabels(stage), value: active[stage] })),
+  const ofEach = (value: (stage: Stage) => number) => () =>
+    stages.map((stage) => ({ labels: { controller: names[stage] }, value: value(stage) }));
+  gauges(
+    "controller_runtime_active_workers",
+    "Workers that are at work",
+    labels,
+    ofEach((stage) => active[stage]),
   );
-  read({ name: "controller_runtime_max_concurrent_reconciles", help: "Workers there are", labels }, () =>
-    stages.map((stage) => ({ labels: controllerLabels(stage), value: workers })),
+  gauges(
+    "controller_runtime_max_concurrent_reconciles",
+    "Workers there are",
+    labels,
+    ofEach(() => workers),
   );
-  for (const stage of stages) {
-    const ofController = controllerLabels(stage);
-    for (const result of ["success", "requeue_after", "error", "abandoned"]) total.inc({ ...ofController, result }, 0);
-    errors.inc(ofController, 0);
+  for (const controller of Object.values(names)) {
+    for (const result of ["success", "requeue_after", "error", "abandoned"]) total.inc({ controller, result }, 0);
+    errors.inc({ controller }, 0);
   }
   return (observation, stage = "serve") => {
-    const ofController = controllerLabels(stage);
-    switch (observation.kind) {
-      case "started":
-        active[stage] += 1;
-        break;
-      case "ended":
-        active[stage] -= 1;
-        total.inc({ ...ofController, result: observation.result });
-        if (observation.result === "error") errors.inc(ofController);
-        time.observe(ofController, observation.seconds);
-        break;
-      case "overdue":
-        overdue.inc();
-        break;
-    }
+    if (observation.kind === "started") active[stage] += 1;
+    if (observation.kind !== "ended") return;
+    active[stage] -= 1;
+    const controller = names[stage];
+    total.inc({ controller, result: observation.result });
+    if (observation.result === "error") errors.inc({ controller });
+    time.observe({ controller }, observation.seconds);
   };
 }

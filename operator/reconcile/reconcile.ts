@@ -9,7 +9,7 @@ import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-
 import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
-import { NotTheLeader } from "../lead/leadership.ts";
+import { NotTheLeader } from "../lead/elector.ts";
 import type { IssuerSource } from "../model/issuers.ts";
 import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";

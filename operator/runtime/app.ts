@@ -7,19 +7,16 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
-import { clusterLimits, type FetchLimits } from "../issuers/fetch-limits.ts";
-import type { ConnectedApi } from "../kube/connect.ts";
-import { createRefusedCredentials } from "../kube/credentials.ts";
+import { clusterLimits, type FetchLimits } from "../issuers/address-rules.ts";
+import { type ConnectedApi, createRefusedCredentials } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
-import { leaseTimesOf } from "../lead/lease-times.ts";
 import { leaseName } from "../model/controller.ts";
 import { createAdminServer } from "../observe/admin-server.ts";
 import { createAuditLog } from "../observe/audit-log.ts";
-import { createInterruptionLog } from "../observe/interruption-log.ts";
-import { nothingKept } from "../observe/kept-figures.ts";
+import { createObjectCounts, nothingKept } from "../observe/figures.ts";
 import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
-import { createObjectCounts } from "../observe/object-counts.ts";
+import { createInterruptionLog } from "../observe/repeated-failures.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";
 import { logLead } from "./lead-log.ts";
@@ -112,10 +109,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     monotonic,
     timers,
     random,
-    observe(observation) {
-      metrics.observeLead(observation);
-      logLead(observation, logger, settings);
-    },
+    observe: (observation) => logLead(observation, logger, settings),
   });
   const loop = runLeaderLoop({
     elector,
@@ -148,12 +142,9 @@ function observedBy(
   metrics: OperatorMetrics,
   interrupted: ReturnType<typeof createInterruptionLog>,
 ): CachesOptions["observe"] {
-  return (kind) => {
-    const count = metrics.observeReflector(kind);
-    return (observation) => {
-      count(observation);
-      interrupted(kind, observation);
-    };
+  return (kind) => (observation) => {
+    if (observation.what === "failed") metrics.observeInformerError(kind);
+    interrupted(kind, observation);
   };
 }
 
@@ -186,7 +177,7 @@ function delegate(listener: () => CacheListener | undefined): CacheListener {
 
 function leaseOf(settings: OperatorSettings) {
   const { namespace, identity, leaseDurationMs } = settings;
-  return { namespace, name: leaseName, identity, times: leaseTimesOf(leaseDurationMs) };
+  return { namespace, name: leaseName, identity, leaseDurationMs };
 }
 
 function notReady(caches: Caches, guardRails: FollowedGuardRails | undefined): string | undefined {

@@ -7,7 +7,7 @@ import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-in
 import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
-import { type KeptFigures, keptFigures, nothingKept } from "../observe/kept-figures.ts";
+import { type KeptFigures, keptFigures, nothingKept } from "../observe/figures.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { OperatorContext } from "./operator-context.ts";
 

@@ -3,8 +3,8 @@
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { isNotFound, isUnauthorized } from "../kube/api.ts";
-import { refusedAdvice } from "../kube/credentials.ts";
-import type { LeadObservation } from "../lead/lead-observation.ts";
+import { refusedAdvice } from "../kube/connect.ts";
+import type { LeadObservation } from "../lead/elector.ts";
 import type { OperatorSettings } from "./operator-context.ts";
 
 type LeaseSettings = Pick<OperatorSettings, "namespace">;

@@ -1,10 +1,9 @@
-// External issuers in a leader's session: which ones Projects may name, and what those have published. What is fetched is counted, and logged
+// External issuers in a leader's session: which ones Projects may name, and what those have published. Logged
 // where an issuer can't be reached any more, and where it can again.
 
 import { isIssuerAllowed } from "../../core/env/issuer-rules.ts";
 import { describeError } from "../../core/log/describe-error.ts";
-import { fetchClusterIssuer } from "../issuers/cluster-issuer.ts";
-import { fetchIssuer } from "../issuers/fetch-issuer.ts";
+import { fetchClusterIssuer, fetchIssuer } from "../issuers/fetch-issuer.ts";
 import { FetchFailure } from "../issuers/fetch-text.ts";
 import { createIssuerFetcher, type FetchObservation, type IssuerFetcher } from "../issuers/issuer-fetcher.ts";
 import type { KubeDocuments } from "../kube/api.ts";
@@ -20,28 +19,17 @@ export interface LeaderIssuersDeps {
 }
 
 export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps): LeaderIssuers {
-  const { settings, timers, monotonic, random, metrics, logger, fetchLimits } = context;
+  const { settings, timers, monotonic, random, logger, fetchLimits } = context;
   const { addresses: rules, refetchAfterMs } = fetchLimits;
   const fetcher = createIssuerFetcher({
-    fetch: (source, signal, { hold, asking }) =>
+    fetch: (source, signal) =>
       source.kind === "cluster"
         ? fetchClusterIssuer(api, signal)
-        : fetchIssuer(source.url, {
-            rules,
-            certificateAuthority: source.certificateAuthority,
-            signal,
-            onResolving: hold,
-            onAsking: asking,
-          }),
+        : fetchIssuer(source.url, { rules, certificateAuthority: source.certificateAuthority, signal }),
     onChange: (projects) => {
       for (const project of projects) enqueue(project);
     },
-    observe(observation) {
-      const { kind } = observation;
-      if (kind === "fetched" || kind === "failed")
-        metrics.observeConfig({ kind: "issuer_fetched", failed: kind === "failed" });
-      log(observation, logger);
-    },
+    observe: (observation) => log(observation, logger),
     ...{ timers, monotonic, random, refetchAfterMs },
   });
   return Object.assign(fetcher, { isAllowed: (url: string) => isIssuerAllowed(settings.allowedIssuers, url) });

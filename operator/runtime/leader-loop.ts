@@ -4,9 +4,8 @@
 // acts only once its caches are up to date: complete caches may be minutes behind on dead connections, and would restore what was revoked.
 
 import { pauseUnlessAborted } from "../../core/timers.ts";
-import { joinSignals } from "../kube/deadline.ts";
-import type { Elector } from "../lead/elector.ts";
-import type { Leadership } from "../lead/leadership.ts";
+import { joinSignals } from "../kube/signals.ts";
+import { type Elector, type Leadership } from "../lead/elector.ts";
 import { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext } from "./operator-context.ts";
 

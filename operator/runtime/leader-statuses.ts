@@ -4,7 +4,7 @@
 import { userField } from "../../core/config/fields.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { controllerIn } from "../model/controller.ts";
-import type { StoppableRecorder } from "../record/create-event-recorder.ts";
+import type { StoppableRecorder } from "../record/event-recorder.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { LeaderRedis } from "./open-redis.ts";

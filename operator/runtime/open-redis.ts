@@ -19,7 +19,7 @@ import type { OpenRedis } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
 import type { DataLossPolicy } from "../publish/store-identity.ts";
-import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-secret.ts";
+import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-users.ts";
 import type { Random } from "../resolve/mint.ts";
 
 export interface OpenRedisDeps {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import { customTypes } from "../kube/resource-types.ts";
+import { customTypes } from "../kube/objects.ts";
 import { controllerOf } from "../model/controller.ts";
 import { childrenByKind } from "../model/kinds.ts";
 import type { CustomResource, Project } from "../model/objects.ts";

@@ -5,7 +5,7 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { keptFrom } from "../finalize/kept-data.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
-import { NotTheLeader } from "../lead/leadership.ts";
+import { NotTheLeader } from "../lead/elector.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { Availability } from "../publish/availability.ts";

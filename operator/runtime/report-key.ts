@@ -2,7 +2,7 @@
 // over by then is not reported, because its key is served anew. A failure is thrown, and the key is served anew after its backoff.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
-import { NotTheLeader } from "../lead/leadership.ts";
+import { NotTheLeader } from "../lead/elector.ts";
 import { allObjects, isDeleting, type ProjectObjects, versionsOf } from "../model/project-objects.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import { awaitReplicas, type ReportDeps, writeStatuses } from "../reconcile/reconcile.ts";

@@ -6,7 +6,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { rotateFleetRing } from "../keyring/rotate-fleet-ring.ts";
 import { createSealedConfig } from "../keyring/sealed-config.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import { createReminders } from "../observe/reminders.ts";
+import { createReminders } from "../observe/repeated-failures.ts";
 import { liveReplicas } from "../publish/replicas.ts";
 import type { LeaderRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";

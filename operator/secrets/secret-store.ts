@@ -16,7 +16,7 @@ import {
   type ObjectName,
 } from "../kube/api.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
-import { secretType } from "../kube/resource-types.ts";
+import { secretType } from "../kube/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { kindLabel, ownerAnnotation } from "../model/secret-names.ts";
 import type { FindSecret } from "../resolve/resolution.ts";

@@ -5,7 +5,7 @@
 import { isKind, type Kind } from "../../core/manifests/object.ts";
 import type { Definitions } from "../finalize/definitions.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
-import { customTypes, secretType } from "../kube/resource-types.ts";
+import { customTypes, secretType } from "../kube/objects.ts";
 import type { CustomResource } from "../model/objects.ts";
 import {
   hasLabelsOf,

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion, type Kind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
-import { customTypes } from "../kube/resource-types.ts";
+import { customTypes } from "../kube/objects.ts";
 import { controllerOf, isOthers } from "../model/controller.ts";
 import type { CustomResource } from "../model/objects.ts";
 import type { Status } from "./object-status.ts";

@@ -5,7 +5,7 @@ import { RedisFault, replyCode } from "../../core/redis/failure.ts";
 import { FleetRingUnusable } from "../keyring/ring-secret.ts";
 import type { UnpublishedReason } from "../model/reasons.ts";
 import { NotTheWriter, RecordUnreadable, RedisRefused } from "../publish/refusals.ts";
-import { RedisSecretUnusable } from "../redis-users/redis-secret.ts";
+import { RedisSecretUnusable } from "../redis-users/redis-users.ts";
 
 export interface WhyUnpublished {
   readonly reason: UnpublishedReason;

@@ -5,7 +5,7 @@
 import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { KubeObject, KubeReader, ListScope, ObjectName, ResourceType } from "../kube/api.ts";
-import { configMapType, customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
+import { configMapType, customTypes, namespaceType, secretType } from "../kube/objects.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { keptSecret } from "./kept-secret.ts";

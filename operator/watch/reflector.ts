@@ -4,7 +4,7 @@
 import type { Backoff } from "../../core/backoff.ts";
 import { pause, pauseUnlessAborted } from "../../core/timers.ts";
 import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, retryAfterMsOf, type WatchEvent } from "../kube/api.ts";
-import { joinSignals } from "../kube/deadline.ts";
+import { joinSignals } from "../kube/signals.ts";
 import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
 import { type CompleteList, ObjectCache } from "./object-cache.ts";

@@ -2,7 +2,7 @@
 
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import type { KubeReader, ResourceType, WatchEvent, WatchRequest } from "../kube/api.ts";
-import { joinSignals } from "../kube/deadline.ts";
+import { joinSignals } from "../kube/signals.ts";
 
 /** Not a byte came: the connection may be dead. */
 export class WatchSilent extends Error {

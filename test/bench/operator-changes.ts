@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import { configKeys } from "../../core/config/config-keys.ts";
 import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
-import { customTypes } from "../../operator/kube/resource-types.ts";
+import { customTypes } from "../../operator/kube/objects.ts";
 import type { Fleet, OwnFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { until } from "./operator-figures.ts";

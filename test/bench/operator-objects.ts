@@ -5,7 +5,7 @@ import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion, type Kind } from "../../core/manifests/object.ts";
 import { mapLimited } from "../../core/map-limited.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
-import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
+import { customTypes, namespaceType } from "../../operator/kube/objects.ts";
 
 const namespaces = 20;
 const atOnce = 16;

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { programRules } from "../../operator/redis-users/acl.ts";
+import { programRules } from "../../operator/redis-users/redis-users.ts";
 
 const page = readFileSync(new URL("../../docs/reference/redis.md", import.meta.url), "utf8");
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { systemMonotonic } from "../../core/timers.ts";
 import type { KubeApi, ListScope, ResourceType } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { customTypes, secretType } from "../../operator/kube/resource-types.ts";
+import { customTypes, secretType } from "../../operator/kube/objects.ts";
 import type { ReflectorObservation } from "../../operator/watch/reflector-options.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { type Declared, declared, secretOf } from "../support/kubernetes/declared.ts";

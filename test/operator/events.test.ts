@@ -6,10 +6,10 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import type { Subject } from "../../operator/model/verdict.ts";
 import {
   createEventRecorder,
+  type EventNote,
   type RecordObservation,
   type StoppableRecorder,
-} from "../../operator/record/create-event-recorder.ts";
-import type { EventNote } from "../../operator/record/event-recorder.ts";
+} from "../../operator/record/event-recorder.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";

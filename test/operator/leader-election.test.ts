@@ -5,10 +5,7 @@ import { systemClock } from "../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { createElector } from "../../operator/lead/elector.ts";
-import type { LeadObservation } from "../../operator/lead/lead-observation.ts";
-import type { Leadership } from "../../operator/lead/leadership.ts";
-import type { LeaseTimes } from "../../operator/lead/lease-times.ts";
+import { createElector, type Leadership, type LeadObservation } from "../../operator/lead/elector.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
@@ -17,7 +14,7 @@ import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 /** Long enough for a machine that stands still for a second or two. */
-const times: LeaseTimes = { leaseDurationMs: 6_000, renewDeadlineMs: 4_500, retryMs: 400, takeMs: 200, callMs: 2_000 };
+const leaseDurationMs = 6_000;
 
 let server: TestApiServer;
 /** The electors' way to the server. */
@@ -64,7 +61,7 @@ async function lead(identity: string, reported: LeadObservation[] = []): Promise
     monotonic: systemMonotonic,
     timers: systemTimers,
     random: Math.random,
-    times,
+    leaseDurationMs,
     observe: (observation) => reported.push(observation),
   });
   const leadership = await elector.acquire(stop.signal);
@@ -100,7 +97,7 @@ test("of five that come at once, one leads", async () => {
   const all = identities.map((identity) => lead(identity));
   void Promise.allSettled(all);
   await eventually(() => expect(leaderships).toHaveLength(1));
-  await new Promise((resolve) => setTimeout(resolve, times.leaseDurationMs));
+  await new Promise((resolve) => setTimeout(resolve, leaseDurationMs));
   expect(leaderships.filter((each) => each.held())).toHaveLength(1);
 });
 

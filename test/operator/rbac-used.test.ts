@@ -2,7 +2,7 @@
 
 import { describe, expect, it, type TestContext } from "vitest";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { createEventRecorder, type RecordObservation } from "../../operator/record/create-event-recorder.ts";
+import { createEventRecorder, type RecordObservation } from "../../operator/record/event-recorder.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { endNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { declared, newTenant, secretOf, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";

@@ -14,7 +14,7 @@ import { type Rotation, rotateFleetRing } from "../../operator/keyring/rotate-fl
 import { createSealedConfig } from "../../operator/keyring/sealed-config.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { secretType } from "../../operator/kube/resource-types.ts";
+import { secretType } from "../../operator/kube/objects.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemMonotonic } from "../../core/timers.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { secretType } from "../../operator/kube/resource-types.ts";
+import { secretType } from "../../operator/kube/objects.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 export interface SecretVersion {

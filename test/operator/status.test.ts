@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
 import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { customTypes } from "../../operator/kube/resource-types.ts";
+import { customTypes } from "../../operator/kube/objects.ts";
 import { finalizer } from "../../operator/model/finalizer.ts";
 import type { Project } from "../../operator/model/objects.ts";
 import { applyStatus, createUndeclaredFields } from "../../operator/status/apply-status.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lookAtRedis } from "../../operator/observe/redis-servers.ts";
+import { lookAtRedis } from "../../operator/observe/figures.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import {

@@ -5,7 +5,7 @@ import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import { plainIssuerUrl } from "../../../core/env/issuer-rules.ts";
 import { systemMonotonic, type Timers } from "../../../core/timers.ts";
 import { fetchIssuer } from "../../../operator/issuers/fetch-issuer.ts";
-import { devLimits } from "../../../operator/issuers/fetch-limits.ts";
+import { devLimits } from "../../../operator/issuers/address-rules.ts";
 import { FetchFailure } from "../../../operator/issuers/fetch-text.ts";
 import { createIssuerFetcher } from "../../../operator/issuers/issuer-fetcher.ts";
 import type { IssuerSource, IssuersContext } from "../../../operator/model/issuers.ts";
@@ -33,12 +33,12 @@ export function createDevIssuers(timers: Timers): DevIssuers {
   };
   let used: readonly string[] = [];
   const fetcher = createIssuerFetcher({
-    fetch: async (source, signal, { asking }) => {
+    fetch: async (source, signal) => {
       if (source.kind === "cluster") {
         throw new FetchFailure("dev mode has no cluster, so no ServiceAccount is let in here");
       }
       const { url, certificateAuthority } = source;
-      return await fetchIssuer(url, { rules, certificateAuthority, signal, onAsking: asking });
+      return await fetchIssuer(url, { rules, certificateAuthority, signal });
     },
     ...{ timers, monotonic: systemMonotonic, random: Math.random, refetchAfterMs },
     onChange: () => changed(),

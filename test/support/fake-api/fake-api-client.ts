@@ -1,7 +1,7 @@
 // The operator's own client, connected to a fake API server.
 
 import type { KubeApi } from "../../../operator/kube/api.ts";
-import { type CredentialSource, type Credentials, serverUrl } from "../../../operator/kube/credentials.ts";
+import { type CredentialSource, type Credentials, serverUrl } from "../../../operator/kube/connect.ts";
 import type { CallObserved, HttpTransportLimits } from "../../../operator/kube/http-transport.ts";
 import { createRestApi } from "../../../operator/kube/rest-api.ts";
 

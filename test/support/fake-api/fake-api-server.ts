@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { kinds } from "../../../core/manifests/object.ts";
-import { customTypes } from "../../../operator/kube/resource-types.ts";
+import { customTypes } from "../../../operator/kube/objects.ts";
 import { type FakeRequest, type Fault, type FaultPlan, noFaults } from "./fake-api-faults.ts";
 import { FakeApiObjects, keyOf, Refused, type StoredObject } from "./fake-api-objects.ts";
 import { streamWatch } from "./fake-api-watch.ts";

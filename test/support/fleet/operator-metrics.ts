@@ -1,6 +1,6 @@
 // The operator's metrics with readings that a test can change, and what Prometheus would read.
 
-import { nothingKept } from "../../../operator/observe/kept-figures.ts";
+import { nothingKept } from "../../../operator/observe/figures.ts";
 import {
   createOperatorMetrics,
   type OperatorMetrics,

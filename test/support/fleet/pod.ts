@@ -4,7 +4,7 @@
 import { copyFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serviceAccountFolder } from "../../../operator/kube/in-cluster.ts";
+import { serviceAccountFolder } from "../../../operator/kube/connect.ts";
 import type { TestApiServer } from "../kubernetes/api-server/api-server-access.ts";
 import { serviceAccountToken } from "../kubernetes/api-server/api-server-objects.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { operatorNamespace, whyNoApiServer } from "../../../cli/api-server.ts";
 import { ApiFailure, ApiUnreachable } from "../../../operator/kube/api.ts";
-import { NoCluster } from "../../../operator/kube/credentials.ts";
+import { NoCluster } from "../../../operator/kube/connect.ts";
 
 const monotonic = () => 0;
 const pod = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };

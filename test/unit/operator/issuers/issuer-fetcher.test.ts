@@ -36,8 +36,7 @@ beforeEach(() => {
   fetcher = createIssuerFetcher({
     ...time,
     random: () => 1,
-    fetch: async (_source, signal, { asking }) => {
-      asking(new URL("/keys", corp.url));
+    fetch: async (_source, signal) => {
       begun.push(time.monotonic());
       atOnce += 1;
       most = Math.max(most, atOnce);
@@ -234,33 +233,6 @@ it("nor for one whose fetch does not end, or that nobody names any more", async 
   expect([ended, fetcher.lookUp(corp)]).toEqual([4, known("one")]);
   await time.advance(5_000);
   expect(fetcher.figures().unreachable).toBe(4);
-});
-
-it("what can't be stopped of a fetch keeps its place, so that it does not pile up", async () => {
-  const lookup = Promise.withResolvers<void>();
-  const sources: IssuerSource[] = [];
-  fetcher = createIssuerFetcher({
-    ...time,
-    random: () => 1,
-    fetch: (source, _signal, { hold }) => {
-      sources.push(source);
-      if (source === corp) return Promise.resolve(keys("one"));
-      hold(lookup.promise);
-      return new Promise(() => undefined);
-    },
-    onChange: () => undefined,
-    observe: () => undefined,
-  });
-  useSilent("shop/web", 4);
-  useSilent("shop/blog", 4);
-  await time.advance(60_000);
-  expect(sources).toHaveLength(4);
-  fetcher.use("bank/web", used);
-  await settled();
-  expect(fetcher.lookUp(corp)).toEqual(known("one"));
-  lookup.resolve();
-  await settled();
-  expect(sources.length).toBeGreaterThan(5);
 });
 
 it("a key whose private part an issuer shows ends at once, and nothing of before stays in its place", async () => {

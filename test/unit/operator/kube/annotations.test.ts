@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { annotationsOf, withAnnotations, wordsIn } from "../../../../operator/kube/annotations.ts";
+import { annotationsOf, withAnnotations, wordsIn } from "../../../../operator/kube/objects.ts";
 
 describe("annotations of an object", () => {
   it("are none where it has none, or where there is no object", () => {

@@ -2,11 +2,15 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createKubeApi, namespaceOf } from "../../../../operator/kube/connect.ts";
-import { NoCluster, serverUrl } from "../../../../operator/kube/credentials.ts";
-import { inCluster } from "../../../../operator/kube/in-cluster.ts";
-import { fromKubeconfig } from "../../../../operator/kube/kubeconfig.ts";
-import { leaseType } from "../../../../operator/kube/resource-types.ts";
+import {
+  createKubeApi,
+  fromKubeconfig,
+  inCluster,
+  NoCluster,
+  namespaceOf,
+  serverUrl,
+} from "../../../../operator/kube/connect.ts";
+import { leaseType } from "../../../../operator/kube/objects.ts";
 import { startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 

@@ -1,8 +1,6 @@
 // Processes that ask for one Lease of an API server without a wire, under one manual clock.
 
-import { createElector } from "../../../../operator/lead/elector.ts";
-import type { LeadObservation } from "../../../../operator/lead/lead-observation.ts";
-import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import { createElector, type Leadership, type LeadObservation } from "../../../../operator/lead/elector.ts";
 import { FakeApiObjects, type StoredObject } from "../../../support/fake-api/fake-api-objects.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 import { type LeaseApi, leaseApi } from "./lease-api.ts";
@@ -47,6 +45,7 @@ export function openElection(): Election {
         namespace: "system",
         name: "jsonplane-operator",
         identity,
+        leaseDurationMs: 15_000,
         random: () => 0.5,
         observe: (observation) => reported.push(observation),
       });

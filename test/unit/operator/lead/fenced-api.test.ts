@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import { leaseType } from "../../../../operator/kube/resource-types.ts";
+import { leaseType } from "../../../../operator/kube/objects.ts";
+import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import { fencedApi } from "../../../../operator/lead/fenced-api.ts";
-import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { eventually } from "../../../support/time/eventually.ts";

@@ -3,8 +3,7 @@
 
 import { asyncProperty, assert as check, constantFrom, integer } from "fast-check";
 import { expect, test } from "vitest";
-import { createElector } from "../../../../operator/lead/elector.ts";
-import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import { createElector, type Leadership } from "../../../../operator/lead/elector.ts";
 import { FakeApiObjects } from "../../../support/fake-api/fake-api-objects.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 import { seededMoments } from "../../../support/time/seeded-moments.ts";
@@ -26,7 +25,8 @@ function startProcess(objects: FakeApiObjects, name: string, random: () => numbe
   const run = async (): Promise<void> => {
     for (let life = 1; ; life += 1) {
       const identity = `${name}-${life}`;
-      const elector = createElector({ ...time, api, namespace: "system", name: "operator", identity, random });
+      const lease = { namespace: "system", name: "operator", identity, leaseDurationMs: 15_000 };
+      const elector = createElector({ ...time, ...lease, api, random });
       leadership = await elector.acquire(new AbortController().signal);
       const { ended } = leadership;
       await new Promise((resolve) => ended.addEventListener("abort", resolve));

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../../core/redis/failure.ts";
-import { createAcknowledgementLog } from "../../../../operator/observe/acknowledgement-log.ts";
+import { createAcknowledgementLog } from "../../../../operator/observe/repeated-failures.ts";
 
 it("says at once and then once a minute that replicas' acknowledgements can't be read, and what to do where rights are missing", () => {
   let now = 0;

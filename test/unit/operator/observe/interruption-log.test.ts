@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { ApiFailure, ApiUnreachable } from "../../../../operator/kube/api.ts";
-import { createInterruptionLog } from "../../../../operator/observe/interruption-log.ts";
+import { createInterruptionLog } from "../../../../operator/observe/repeated-failures.ts";
 
 function begun() {
   let now = 0;

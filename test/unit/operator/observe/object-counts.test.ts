@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
-import { createObjectCounts } from "../../../../operator/observe/object-counts.ts";
+import { createObjectCounts } from "../../../../operator/observe/figures.ts";
 import { createProjectIndex } from "../../../../operator/watch/project-index.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 

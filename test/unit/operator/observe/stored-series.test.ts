@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { storedSeriesOf } from "../../../../operator/observe/stored-series.ts";
+import { storedSeriesOf } from "../../../../operator/observe/figures.ts";
 import { operatorMetrics } from "../../../support/fleet/operator-metrics.ts";
 
 it("each Project has a series with its namespace, also one that stores nothing", async () => {

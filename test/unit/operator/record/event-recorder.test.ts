@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
-import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { Subject } from "../../../../operator/model/verdict.ts";
-import { createEventRecorder, type RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
-import type { EventNote } from "../../../../operator/record/event-recorder.ts";
+import {
+  createEventRecorder,
+  type EventNote,
+  type RecordObservation,
+} from "../../../../operator/record/event-recorder.ts";
 import { FakeApiObjects, Refused } from "../../../support/fake-api/fake-api-objects.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
@@ -91,7 +94,7 @@ describe("an event", () => {
     ]);
   });
 
-  test("has a note that no terminal takes for a command", async () => {
+  test("has a note that no terminal reads as a command", async () => {
     const { time, recorder, all } = recording();
     recorder.record(shop, { ...warning, note: "No Secret \u001b[2J\n\u202e" });
     await time.advance(0);
@@ -109,7 +112,7 @@ describe("an event", () => {
     expect(note).toMatch(/^é{500,}…$/);
   });
 
-  test("is sent after the one who tells it went on, one at a time and in order", async () => {
+  test("is sent after `record` has returned, one at a time and in order", async () => {
     const { time, recorder, writes } = recording();
     const gate = Promise.withResolvers<void>();
     writes.gate = gate.promise;
@@ -161,7 +164,7 @@ describe("the same again", () => {
     expect(all()).toHaveLength(1);
   });
 
-  test("is something else with another note, of another object, or of one that was made anew", async () => {
+  test("is something else with another note, of another object, or of a new one of its name", async () => {
     const { time, recorder, all } = recording();
     recorder.record(shop, published);
     recorder.record(shop, numbered(8));
@@ -173,7 +176,7 @@ describe("the same again", () => {
 });
 
 describe("too much", () => {
-  test("about one object is dropped after 25, and one more is told every five minutes", async () => {
+  test("about one object is dropped after 25, and one more is written every five minutes", async () => {
     const { time, recorder, dropped, all } = recording();
     for (let number = 0; number < 40; number += 1) recorder.record(shop, numbered(number));
     recorder.record({ ...shop, name: "other", uid: "u-9" }, published);
@@ -198,7 +201,7 @@ describe("too much", () => {
     expect([all().length, dropped()]).toEqual([1_000, Array(200).fill("full")]);
   });
 
-  test("that is Normal, about all objects, is dropped after a hundred, and one more is told each second", async () => {
+  test("that is Normal, about all objects, is dropped after a hundred, and one more is written each second", async () => {
     const { time, recorder, dropped, all } = recording();
     for (let number = 0; number < 120; number += 1) recorder.record(project(number), published);
     await time.advance(0);
@@ -207,15 +210,6 @@ describe("too much", () => {
     for (let number = 200; number < 203; number += 1) recorder.record(project(number), published);
     await time.advance(0);
     expect([all().length, dropped().length]).toEqual([102, 21]);
-  });
-
-  test("of new objects leaves what is told nowhere else its room", async () => {
-    const { time, recorder, all } = recording();
-    const ready: EventNote = { ...published, reason: "Ready" };
-    for (let number = 0; number < 120; number += 1) recorder.record(project(number), ready);
-    recorder.record(shop, { ...published, reason: "DataPurged" });
-    await time.advance(0);
-    expect(all().map(({ reason }) => reason)).toEqual([...Array(100).fill("Ready"), "DataPurged"]);
   });
 
   test("that is Normal leaves Warnings their room", async () => {
@@ -228,7 +222,7 @@ describe("too much", () => {
 });
 
 describe("Warnings about an object", () => {
-  test("are told however many Normal events about it came before", async () => {
+  test("are written however many Normal events about it came before", async () => {
     const { time, recorder, all } = recording();
     for (let number = 0; number < 40; number += 1) recorder.record(shop, numbered(number));
     recorder.record(shop, warning);
@@ -236,10 +230,10 @@ describe("Warnings about an object", () => {
     expect(all().filter(({ type }) => type === "Warning")).toHaveLength(1);
   });
 
-  test("are told while Normal ones about it are left out because of all others", async () => {
+  test("are written while Normal ones about it are left out because of all others", async () => {
     const { time, recorder, dropped, all } = recording();
     for (let number = 0; number < 100; number += 1) recorder.record(project(number), published);
-    // As of an object that is edited all the time: each of them is left out anew.
+    // As of an object that is edited all the time: each of them is left out.
     for (let edit = 0; edit < 30; edit += 1) recorder.record(shop, published);
     recorder.record(shop, warning);
     await time.advance(0);
@@ -261,7 +255,7 @@ describe("an API server that fails", () => {
     expect([writes.bodies.length, reported]).toEqual([4, [{ kind: "written" }]]);
   });
 
-  test("loses the event after five attempts, and the next one is told", async () => {
+  test("loses the event after five attempts, and the next one is written", async () => {
     const { time, recorder, writes, dropped, all } = recording();
     for (let failure = 0; failure < 5; failure += 1) writes.failures.push(new ApiUnreachable("cut"));
     recorder.record(shop, numbered(1));

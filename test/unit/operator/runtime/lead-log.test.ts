@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { ApiFailure, ApiUnreachable } from "../../../../operator/kube/api.ts";
-import type { LeadObservation } from "../../../../operator/lead/lead-observation.ts";
+import type { LeadObservation } from "../../../../operator/lead/elector.ts";
 import { logLead } from "../../../../operator/runtime/lead-log.ts";
 
 const refused = new ApiUnreachable("refused");

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FollowedGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createElector } from "../../../../operator/lead/elector.ts";
-import { leaseTimesOf } from "../../../../operator/lead/lease-times.ts";
 import { runLeaderLoop } from "../../../../operator/runtime/leader-loop.ts";
 import type { Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
@@ -53,10 +52,9 @@ function standBy(namespaces: readonly string[] = [], guardRails?: FollowedGuardR
   caches.start();
   const context = { ...sessionContext({ api, caches }), guardRails };
   const { clock, monotonic, timers, random } = context;
-  const times = leaseTimesOf(3_000);
   const lease = { namespace: "jsonplane-system", name: "jsonplane-operator", identity: "one" };
   serving = runLeaderLoop({
-    elector: createElector({ api, ...lease, clock, monotonic, timers, random, times }),
+    elector: createElector({ api, ...lease, clock, monotonic, timers, random, leaseDurationMs: 3_000 }),
     context,
     stopping: stopping.signal,
     onSession: (session) => {

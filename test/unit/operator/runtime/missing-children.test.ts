@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ProjectParts, RootKeyConfig } from "../../../../core/config/types.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import type { Leadership } from "../../../../operator/lead/elector.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";

@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import type { Leadership } from "../../../../operator/lead/elector.ts";
 import { sealAnnotation } from "../../../../operator/model/secret-names.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";

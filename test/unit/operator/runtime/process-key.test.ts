@@ -3,12 +3,12 @@ import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-
 import { RedisFault } from "../../../../core/redis/failure.ts";
 import { FleetRingUnusable } from "../../../../operator/keyring/ring-secret.ts";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
-import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { UnpublishedReason } from "../../../../operator/model/reasons.ts";
 import { NotTheWriter, RecordUnreadable, RedisContested } from "../../../../operator/publish/refusals.ts";
-import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-secret.ts";
+import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-users.ts";
 import { isOvertaken } from "../../../../operator/runtime/process-key.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "vitest";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
-import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
-import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";

@@ -3,9 +3,9 @@
 
 import { systemClock } from "../../../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
-import { clusterLimits } from "../../../../operator/issuers/fetch-limits.ts";
+import { clusterLimits } from "../../../../operator/issuers/address-rules.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
+import type { RecordObservation } from "../../../../operator/record/event-recorder.ts";
 import type { OperatorContext } from "../../../../operator/runtime/operator-context.ts";
 import { type CacheListener, type Caches, createCaches } from "../../../../operator/watch/caches.ts";
 

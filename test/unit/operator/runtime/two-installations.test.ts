@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import type { Leadership } from "../../../../operator/lead/elector.ts";
 import { controllerIn } from "../../../../operator/model/controller.ts";
 import { RedisContested } from "../../../../operator/publish/refusals.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";

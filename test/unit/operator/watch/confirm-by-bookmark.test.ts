@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { WatchEvent } from "../../../../operator/kube/api.ts";
-import { secretType } from "../../../../operator/kube/resource-types.ts";
+import { secretType } from "../../../../operator/kube/objects.ts";
 import { createReflector } from "../../../../operator/watch/reflector.ts";
 import type { ReflectorObservation } from "../../../../operator/watch/reflector-options.ts";
 import { manualTime, settled } from "../../../support/time/manual-time.ts";

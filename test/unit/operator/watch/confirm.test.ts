@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type KubeObject, type WatchEvent } from "../../../../operator/kube/api.ts";
-import { customTypes, secretType } from "../../../../operator/kube/resource-types.ts";
+import { customTypes, secretType } from "../../../../operator/kube/objects.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
 import { createReflector } from "../../../../operator/watch/reflector.ts";
 import type { ReflectorObservation, ReflectorOptions } from "../../../../operator/watch/reflector-options.ts";

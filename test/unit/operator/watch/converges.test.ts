@@ -12,7 +12,7 @@ import {
   type KubeObject,
   type KubeReader,
 } from "../../../../operator/kube/api.ts";
-import { secretType } from "../../../../operator/kube/resource-types.ts";
+import { secretType } from "../../../../operator/kube/objects.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
 import { createReflector, type Reflector } from "../../../../operator/watch/reflector.ts";
 import type { ReflectorOptions } from "../../../../operator/watch/reflector-options.ts";

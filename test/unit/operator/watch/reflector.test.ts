@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type ListScope } from "../../../../operator/kube/api.ts";
-import { secretType } from "../../../../operator/kube/resource-types.ts";
+import { secretType } from "../../../../operator/kube/objects.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
 import { createReflector } from "../../../../operator/watch/reflector.ts";
 import type { ReflectorObservation } from "../../../../operator/watch/reflector-options.ts";

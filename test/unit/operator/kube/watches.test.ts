@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiUnreachable } from "../../../../operator/kube/api.ts";
-import { customTypes, secretType } from "../../../../operator/kube/resource-types.ts";
-import { eventsOf, linesOf } from "../../../../operator/kube/watch-lines.ts";
+import { customTypes, secretType } from "../../../../operator/kube/objects.ts";
+import { eventsOf, linesOf } from "../../../../operator/kube/rest-api.ts";
 
 async function* pieces(bytes: Buffer, size: number): AsyncIterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
