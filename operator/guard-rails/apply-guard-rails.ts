@@ -1,28 +1,20 @@
-// Applies the platform's rules to the objects of a Project: default quotas and rates, a refusal for each object that breaks a rule, and
-// deletionPolicy Retain where the platform requires it.
+// Applies the platform's rules to the objects of a Project: default quotas and rates, a refusal for each object that breaks a
+// rule, and deletionPolicy Retain where the platform requires it.
 
+import type { ProjectQuota, ProjectRates, Rate } from "../../core/config/types.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { CustomResource, DataObject, DeletionPolicy, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Refusal } from "../model/verdict.ts";
 import { refusalOf } from "./check-manifests.ts";
-import { withoutPlace } from "./count-limits.ts";
-import { limitedQuota, limitedRate, withinLimits } from "./limits.ts";
 import type { GuardRails, NamespaceRules } from "./rules.ts";
 
-/** `placeOf` a Project: its number among those of its namespace, beginning with 1. */
-export function applyGuardRails(
-  objects: ProjectObjects,
-  rails: GuardRails,
-  placeOf: (project: Project) => number,
-): ProjectObjects {
+export function applyGuardRails(objects: ProjectObjects, rails: GuardRails): ProjectObjects {
   const rules = rails.rulesOf(objects.ref.namespace);
   const { project, resources, rootKeys } = objects;
   const notAllowed = new Map<string, Refusal>();
-  const placeless = withoutPlace(objects, rules, placeOf);
-  const own = project === undefined ? [] : [project];
-  for (const object of new Set([...own, ...resources, ...rootKeys, ...placeless])) {
-    const refusal = refusalOf(object, rules, !placeless.has(object));
+  for (const object of [...(project === undefined ? [] : [project]), ...resources, ...rootKeys]) {
+    const refusal = refusalOf(object, rules);
     if (refusal !== undefined) notAllowed.set(object.metadata.uid, refusal);
   }
   return {
@@ -77,4 +69,39 @@ function withDefaults(project: Project, rules: NamespaceRules): Project {
     ...(missesRate && rate !== undefined && { rate: { ...limits.rate, project: rate } }),
   };
   return { ...project, spec: { ...project.spec, limits: filled } };
+}
+
+/** What was published before, cut to what the rules allow now; a Project without a quota or a rate gets what it would get. */
+function withinLimits<L extends { readonly quota?: ProjectQuota; readonly rate?: ProjectRates }>(
+  limits: L,
+  rules: NamespaceRules,
+): L {
+  const quota = limitedQuota(limits.quota, rules);
+  const project = limitedRate(limits.rate?.project, rules);
+  return { ...limits, ...(quota && { quota }), ...(project && { rate: { ...limits.rate, project } }) };
+}
+
+function limitedQuota(declared: ProjectQuota | undefined, rules: NamespaceRules): ProjectQuota | undefined {
+  const objects = atMost(declared?.objects ?? rules.defaultQuotaObjects, rules.maxQuotaObjects);
+  const bytes = atMost(declared?.bytes ?? rules.defaultQuotaBytes, rules.maxQuotaBytes);
+  const documentKeys = atMost(declared?.documentKeys ?? rules.defaultQuotaDocumentKeys, rules.maxQuotaDocumentKeys);
+  const quota = {
+    ...(objects !== undefined && { objects }),
+    ...(bytes !== undefined && { bytes }),
+    ...(documentKeys !== undefined && { documentKeys }),
+  };
+  return Object.keys(quota).length === 0 ? undefined : quota;
+}
+
+function limitedRate(declared: Rate | undefined, rules: NamespaceRules): Rate | undefined {
+  const { maxRequestsPerSecond, maxBurst = maxRequestsPerSecond, defaultRequestsPerSecond, defaultBurst } = rules;
+  const requestsPerSecond = atMost(declared?.requestsPerSecond ?? defaultRequestsPerSecond, maxRequestsPerSecond);
+  if (requestsPerSecond === undefined) return undefined;
+  const burst = declared === undefined ? (defaultBurst ?? requestsPerSecond) : declared.burst;
+  return { requestsPerSecond, burst: atMost(burst, maxBurst) ?? requestsPerSecond };
+}
+
+/** An absent value is the largest. */
+function atMost(value: number | undefined, max: number | undefined): number | undefined {
+  return value === undefined || max === undefined ? (value ?? max) : Math.min(value, max);
 }

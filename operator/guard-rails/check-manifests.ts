@@ -1,28 +1,14 @@
 // What of a manifest the platform's rules forbid, with the place of each and what may be written instead.
 
-import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
+import type { DataObject, Project } from "../model/objects.ts";
 import { type Fault, type Refusal, refuseAll } from "../model/verdict.ts";
-import { maxOf } from "./count-limits.ts";
 import type { NamespaceRules } from "./rules.ts";
 
-/** `hasPlace`: it is among the first of its kind, as many as are allowed. */
-export function refusalOf(object: CustomResource, rules: NamespaceRules, hasPlace: boolean): Refusal | undefined {
-  const faults = [...(hasPlace ? [] : [surplusFault(object, rules)]), ...specFaults(object, rules)];
-  return faults.length === 0 ? undefined : refuseAll("NotAllowed", faults).refusal;
-}
-
-function surplusFault(object: CustomResource, rules: NamespaceRules): Fault {
-  const { kind, metadata, spec } = object;
-  const owner = kind === "Project" ? `namespace "${metadata.namespace}"` : `Project "${spec.projectRef.name}"`;
-  const allowed = counted(maxOf(kind, rules), kind);
-  const message = `The platform allows ${owner} ${allowed}, and it already has that many older ones: delete one of them, or this one`;
-  return { message };
-}
-
 /** Users and keys have only the rights that resources give them. */
-function specFaults(object: CustomResource, rules: NamespaceRules): readonly Fault[] {
-  if (object.kind === "Project") return [...projectFaults(object, rules), ...deletionPolicyFaults(object, rules)];
-  return isDataObject(object) ? [...accessFaults(object, rules), ...deletionPolicyFaults(object, rules)] : [];
+export function refusalOf(object: Project | DataObject, rules: NamespaceRules): Refusal | undefined {
+  const own = object.kind === "Project" ? projectFaults(object, rules) : accessFaults(object, rules);
+  const faults = [...own, ...deletionPolicyFaults(object, rules)];
+  return faults.length === 0 ? undefined : refuseAll("NotAllowed", faults).refusal;
 }
 
 function projectFaults({ spec, metadata }: Project, rules: NamespaceRules): readonly Fault[] {
@@ -99,8 +85,4 @@ function deletionPolicyFaults(
   if (deletionPolicy === undefined || declared === undefined || declared === deletionPolicy) return [];
   const message = `The platform allows namespace "${metadata.namespace}" no other deletionPolicy: write ${deletionPolicy}`;
   return [{ message, pointer: "/spec/deletionPolicy" }];
-}
-
-function counted(number: number, what: string): string {
-  return number === 1 ? `one ${what}` : `${number} ${what}s`;
 }

@@ -1,10 +1,13 @@
-// The rules by which a platform limits what the manifests of a namespace may declare, and how their texts in a ConfigMap are read. The
-// chart's ValidatingAdmissionPolicies have the same rules, by the same names.
+// The rules by which a platform limits what the manifests of a namespace may declare, how their texts in a ConfigMap are read,
+// and how the ConfigMap is followed. The chart's ValidatingAdmissionPolicies have the same rules, by the same names.
 
 import { readHostRules } from "../../core/env/host-rules.ts";
 import { InvalidSetting } from "../../core/env/read-settings.ts";
 import { oneOf } from "../../core/env/setting-readers.ts";
+import type { Logger } from "../../core/log/logger.ts";
 import { dnsLabel } from "../../core/manifests/metadata.ts";
+import type { KubeObject } from "../kube/api.ts";
+import type { WatchSink } from "../watch/watched.ts";
 
 function readAmount(text: string): number {
   const amount = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
@@ -23,16 +26,12 @@ const readers = {
   authenticationDisabled: oneOf(["Allow", "Deny"]),
   /** The only deletionPolicy that manifests may have. */
   deletionPolicy: oneOf(["Retain", "Delete"]),
-  /** May a Project take over data of an earlier namespace of its name, and objects the credentials that earlier ones left? Only where this says so. */
+  /**
+   * May a Project take over data of an earlier namespace of its name, and objects the credentials that earlier ones left? Only
+   * where this says so.
+   */
   adoptData: oneOf(["Allow", "Deny"]),
-  /** Projects of one namespace; the oldest count first. */
-  maxProjects: readAmount,
-  /** ProjectUsers, ApiKeys, ApiResources and RootKeys of one Project; the oldest count first. */
-  maxUsers: readAmount,
-  maxApiKeys: readAmount,
-  maxResources: readAmount,
-  maxRootKeys: readAmount,
-  /** Largest `spec.limits.quota` of a Project, and what it has if it declares none: at most the largest, which an absent default means too. */
+  /** Largest `spec.limits.quota` of a Project, and what it has if it declares none; an absent default is the largest. */
   maxQuotaObjects: readAmount,
   maxQuotaBytes: readAmount,
   maxQuotaDocumentKeys: readAmount,
@@ -120,4 +119,66 @@ function checkDefaults(prefix: string, rules: NamespaceRules): void {
     if (value === undefined || max === undefined || value <= max) continue;
     throw new InvalidSetting(`${prefix}${unset} must not exceed ${prefix}${largest}, which is ${max}; not ${value}`);
   }
+}
+
+export interface FollowedGuardRails {
+  /** The rules that hold; none before `isKnown`. */
+  current(): GuardRails;
+  isKnown(): boolean;
+  /** What is wrong with the ConfigMap, without what is in it: probes are answered to everybody. Undefined when it is in use. */
+  fault(): string | undefined;
+  /** Takes over the ConfigMap as it is now. */
+  readonly sink: WatchSink;
+}
+
+/**
+ * `name` of the ConfigMap. `onChange` is called when other rules hold. While the ConfigMap is missing or has a mistake, the
+ * previous rules stay in effect: a mistake must neither free tenants of the rules nor take anything from them. A process that
+ * has read none yet does not become the leader.
+ */
+export function createFollowedGuardRails(name: string, logger: Logger, onChange: () => void): FollowedGuardRails {
+  let rails: GuardRails | undefined;
+  const what = `the ConfigMap ${name} with the guard rails`;
+  let fault: string | undefined =
+    `${what} has not been read yet: it must exist, and the operator needs the right to list and watch it`;
+  let text = "";
+
+  const failed = (why: string, detail: string): void => {
+    fault = why;
+    const effect = rails === undefined ? "not leading until they can" : "keeping the previous rules";
+    logger.error(`Guard rails can't be read; ${effect}`, { configMap: name, error: detail });
+  };
+
+  return {
+    current: () => rails ?? noGuardRails,
+    isKnown: () => rails !== undefined,
+    fault: () => fault,
+    sink: {
+      upserted(configMap) {
+        const data = dataOf(configMap);
+        const before = text;
+        text = JSON.stringify(data);
+        // Its labels, or the first list of a new watch.
+        if (text === before) return;
+        try {
+          rails = readGuardRails(data);
+        } catch (error) {
+          if (!(error instanceof InvalidSetting)) throw error;
+          failed(`${what} has a mistake: the operator's log says which`, error.message);
+          return;
+        }
+        fault = undefined;
+        logger.info("Guard rails read", { configMap: name });
+        onChange();
+      },
+      removed() {
+        text = "";
+        failed(`${what} was deleted`, "it was deleted");
+      },
+    },
+  };
+}
+
+function dataOf({ data }: KubeObject): Readonly<Record<string, string>> {
+  return (data as Readonly<Record<string, string>> | undefined) ?? {};
 }

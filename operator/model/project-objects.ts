@@ -32,13 +32,6 @@ export interface ProjectObjects {
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }
 
-/** Without users and keys that the platform's rules forbid: nothing is made or read for them. */
-export function withAllowedCredentials(objects: ProjectObjects): ProjectObjects {
-  const { users, keys, notAllowed } = objects;
-  const isAllowed = ({ metadata }: Child): boolean => notAllowed?.has(metadata.uid) !== true;
-  return { ...objects, users: users.filter(isAllowed), keys: keys.filter(isAllowed) };
-}
-
 /** What the watches know of a Project at one moment. */
 export interface Seen {
   readonly objects: ProjectObjects;

@@ -2,7 +2,7 @@
 // on them is published. Rejects where the API server does not answer, or a Secret was changed meanwhile.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { type ProjectObjects, withAllowedCredentials } from "../model/project-objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 import { auditOf } from "../resolve/credential-event.ts";
 import { resolveProject } from "../resolve/resolve-project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
@@ -44,7 +44,6 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
 
 /** A Project whose deletion waits may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */
 function objectsWithSecrets({ objects, namespaceUid }: Pass): ProjectObjects {
-  const allowed = withAllowedCredentials(objects);
-  const { project: _, ...others } = allowed;
-  return namespaceUid === undefined ? others : allowed;
+  const { project: _, ...others } = objects;
+  return namespaceUid === undefined ? others : objects;
 }

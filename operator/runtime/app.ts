@@ -6,7 +6,7 @@ import type { FollowedToken } from "../../core/http/admin-port-access.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
-import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
+import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/rules.ts";
 import { clusterLimits, type FetchLimits } from "../issuers/address-rules.ts";
 import { type ConnectedApi, createRefusedCredentials } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";

@@ -5,7 +5,6 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { NamespaceUids } from "../finalize/namespace-uids.ts";
-import type { ProjectPlaces } from "../guard-rails/project-places.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { isDeleting, projectRefOf } from "../model/project-objects.ts";
@@ -56,7 +55,6 @@ export interface EventHandlersDeps {
   /** An object of the key was deleted, or has less access. */
   readonly revoking: (key: string, why: WhyRevoked) => void;
   readonly hosts: HostRegistry;
-  readonly places: Pick<ProjectPlaces, "put" | "remove">;
   readonly namespaces: Pick<NamespaceUids, "seen" | "removed">;
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
@@ -67,7 +65,6 @@ export function createEventHandlers({
   add,
   revoking,
   hosts,
-  places,
   namespaces,
   keys,
   monotonic,
@@ -97,7 +94,7 @@ export function createEventHandlers({
     secretUsers.put(object, before);
     if (!isProject(object)) return [];
     namespaces.seen(object.metadata.uid);
-    return [...hosts.put(object), ...places.put(object)];
+    return hosts.put(object);
   };
 
   return {
@@ -122,7 +119,7 @@ export function createEventHandlers({
       add(key);
       if (!isProject(object)) return;
       namespaces.removed(object.metadata.uid);
-      for (const other of [...hosts.remove(object), ...places.remove(object.metadata)]) add(other);
+      for (const other of hosts.remove(object)) add(other);
     },
     ignoringOwnWrites: (watched) => ({
       get: (namespace, name) => watched.get(namespace, name),

@@ -99,7 +99,6 @@ export class LeaderSession {
           this.revocations.wanted(key);
       },
       hosts: this.#hosts,
-      places: this.#limits.places,
       namespaces: this.#namespaces,
       keys: () => caches.index.keys(),
       monotonic,

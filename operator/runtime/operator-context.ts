@@ -6,7 +6,7 @@ import type { HostRule } from "../../core/env/host-rules.ts";
 import type { IssuerRule } from "../../core/env/issuer-rules.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
-import type { FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
+import type { FollowedGuardRails } from "../guard-rails/rules.ts";
 import type { FetchLimits } from "../issuers/address-rules.ts";
 import type { KubeApi } from "../kube/api.ts";
 import type { AuditLog } from "../observe/audit-log.ts";

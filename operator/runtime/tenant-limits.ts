@@ -1,12 +1,11 @@
-// Applies the guard rails in a leader's session: allowed hosts, the number of Projects, and the objects of each Project. Without guard rails,
-// only --allowed-hosts applies.
+// Applies the guard rails in a leader's session: allowed hosts, and the objects of each Project. Without guard
+// rails, only --allowed-hosts applies.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import { type HostPolicy, hostPolicy } from "../compile/host-policy.ts";
+import { type HostPolicy, hostPolicy } from "../compile/hosts.ts";
 import { applyGuardRails, withKeptData } from "../guard-rails/apply-guard-rails.ts";
-import { createProjectPlaces, type ProjectPlaces } from "../guard-rails/project-places.ts";
 import { type GuardRails, type NamespaceRules, noGuardRails } from "../guard-rails/rules.ts";
-import type { CustomResource, Project } from "../model/objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
@@ -14,7 +13,6 @@ type TakeDeleted = (key: string) => readonly CustomResource[];
 
 export interface TenantLimits {
   readonly hosts: HostPolicy;
-  readonly places: ProjectPlaces;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   /** Wraps `takeDeleted`, so that deleted objects have the deletionPolicy that the rules require. */
   readonly limitDeleted: (takeDeleted: TakeDeleted) => TakeDeleted;
@@ -31,14 +29,11 @@ export function createTenantLimits({
       return namespace === settings.namespace ? onlyHosts(rules) : rules;
     },
   };
-  const places = createProjectPlaces((namespace) => rails.rulesOf(namespace).maxProjects);
   const hosts = hostPolicy((namespace) => rails.rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
-  if (guardRails === undefined) return { hosts, places, objectsOf: index.objectsOf, limitDeleted: (take) => take };
-  const placeOf = (project: Project): number => places.placeOf(project.metadata);
+  if (guardRails === undefined) return { hosts, objectsOf: index.objectsOf, limitDeleted: (take) => take };
   return {
     hosts,
-    places,
-    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails, placeOf),
+    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails),
     limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), rails),
   };
 }

@@ -129,8 +129,8 @@ it("the values of the page about guard rails are taken by the chart, and what it
   ]);
   const configMap = objectsIn(text).find(({ kind }) => kind === "ConfigMap");
   const { rulesOf } = readGuardRails(configMap?.["data"] as Readonly<Record<string, string>>);
-  expect(rulesOf("team-a")).toMatchObject({ maxProjects: 20, maxQuotaBytes: 1_073_741_824, anyone: "ReadOnly" });
-  expect(rulesOf("sandbox")).toMatchObject({ maxProjects: 5, deletionPolicy: "Delete" });
+  expect(rulesOf("team-a")).toMatchObject({ maxQuotaObjects: 5_000_000, maxQuotaBytes: 1_073_741_824, anyone: "ReadOnly" });
+  expect(rulesOf("sandbox")).toMatchObject({ maxQuotaObjects: 1_000_000, deletionPolicy: "Delete" });
   // Every rule is in the table of the page.
   const documented = [...page.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names = ""]) =>
     names.replaceAll("`", "").split(", "),
@@ -142,7 +142,7 @@ it.each([
   [{ rules: { maxQuotaObjects: 10, defaultQuotaObjects: 11 } }, "guardRails.rules.defaultQuotaObjects is larger"],
   [{ namespaces: { a: { maxBurst: 1, defaultBurst: 2 } } }, "guardRails.namespaces.a.defaultBurst is larger"],
   [{ rules: { anyone: "Maybe" } }, "/guardRails/rules/anyone"],
-  [{ rules: { maxProject: 1 } }, "invalid propertyName 'maxProject'"],
+  [{ rules: { maxQuota: 1 } }, "invalid propertyName 'maxQuota'"],
   [{ validationActions: ["Deny", "Warn"] }, "/guardRails/validationActions"],
 ])("the chart refuses %j, which the operator or the API server would refuse", async (values, complaint) => {
   const args = ["--set-json", JSON.stringify({ guardRails: { enabled: true, ...values } })];

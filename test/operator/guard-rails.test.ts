@@ -114,55 +114,6 @@ describe("guard rails", () => {
     await eventually(async () => expect(await effectiveLimits(tenant)).toEqual({ quota: { objects: 2 }, rate }));
   });
 
-  it("serve as many Projects as a namespace may have, the oldest; the next one as soon as one of them goes", async () => {
-    const tenant = await newTenant(fleet);
-    await setRules(tenant, { maxProjects: "2" });
-    // Ages are in whole seconds: of one age, the order is that of names.
-    await tenant.create(shop({}, "a"), shop({}, "b"), shop({}, "c"));
-    await tenant.reports("Project", "a", "Ready");
-    await tenant.reports("Project", "b", "Ready");
-    const { Ready } = await tenant.reports("Project", "c", "NotAllowed");
-    expect(Ready?.message).toContain(`allows namespace "${tenant.namespace}" 2 Projects`);
-    await tenant.remove("Project", "a");
-    await tenant.reports("Project", "c", "Ready");
-    await setRules(tenant, { maxProjects: "1" });
-    await tenant.reports("Project", "c", "NotAllowed");
-    await tenant.reports("Project", "b", "Ready");
-    const answered = await fleet.replicas[0]?.send(`/${tenant.namespace}/c/json/flags`);
-    expect(answered?.status, "of a Project that is served").not.toBe(503);
-  });
-
-  it("serve as many users and keys as a Project may have, make nothing for others, and take the next when one goes", async () => {
-    const tenant = await newTenant(fleet);
-    await setRules(tenant, { maxProjects: "1", maxUsers: "1", maxApiKeys: "1" });
-    await tenant.create(shop(), declared("ProjectUser", "ann"), declared("ApiKey", "web"));
-    await tenant.reports("ProjectUser", "ann", "Ready");
-    await tenant.reports("ApiKey", "web", "Ready");
-    const made = await tenant.names("Secret");
-    const ofSurplus = { projectRef: { name: "surplus" } };
-    await tenant.create(shop({}, "surplus"), declared("ProjectUser", "dan", ofSurplus));
-    // Their names sort before those of the others.
-    await tenant.create(declared("ProjectUser", "abe"), declared("ApiKey", "app"));
-    const { Stalled } = await tenant.reports("ProjectUser", "abe", "NotAllowed");
-    expect(Stalled?.message).toContain('allows Project "shop" one ProjectUser');
-    await tenant.reports("ApiKey", "app", "NotAllowed");
-    await tenant.reports("Project", "surplus", "NotAllowed");
-    await tenant.reports("ProjectUser", "dan", "ProjectNotFound");
-    expect(await tenant.names("Secret")).toEqual(made);
-    await tenant.remove("ProjectUser", "ann");
-    await tenant.reports("ProjectUser", "abe", "Ready");
-    await tenant.reports("ApiKey", "app", "NotAllowed");
-    await setRules(tenant, { maxApiKeys: null });
-    await tenant.reports("ApiKey", "app", "Ready");
-    await setRules(tenant, { maxApiKeys: "1" });
-    await tenant.reports("ApiKey", "app", "NotAllowed");
-    const key = await fleet.secret(tenant.namespace, "app-api-key", "apiKey");
-    const headers = { authorization: `apikey ${key}` };
-    await tenant.everywhere("/whoami", { headers }, (reply) =>
-      expect(reply.status, "of a key that was served").toBe(200),
-    );
-  });
-
   it("keep data that have to be kept, although a refused manifest wants them deleted", async () => {
     const tenant = await newTenant(fleet);
     await tenant.create(shop(), openBooks({ deletionPolicy: "Delete" }));
@@ -238,14 +189,12 @@ describe("guard rails", () => {
     const [tenant, other] = [await newTenant(fleet), await newTenant(fleet)];
     const host = `shop.${tenant.namespace}.test`;
     for (const each of [tenant, other]) await setRules(each, { allowedHosts: `*=${host}` });
-    await setRules(tenant, { maxProjects: "1" });
-    await tenant.create(shop({}, "first"));
-    await tenant.reports("Project", "first", "Ready");
-    await tenant.create(shop({ hosts: [host] }));
+    await setRules(tenant, { authenticationDisabled: "Deny" });
+    await tenant.create(shop({ hosts: [host], authentication: { policy: "Disabled" } }));
     await tenant.reports("Project", "shop", "NotAllowed");
     await other.create(shop({ hosts: [host] }));
     await other.reports("Project", "shop", "Ready");
-    await setRules(tenant, { maxProjects: null });
+    await setRules(tenant, { authenticationDisabled: null });
     await tenant.reports("Project", "shop", "HostConflict");
     await other.reports("Project", "shop", "Ready");
   });

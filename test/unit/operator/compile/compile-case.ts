@@ -84,7 +84,7 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
   for (const [key, bundle] of groupByProject(objects)) {
     const previous = published.get(key);
     const result = compileProject({
-      ...applyGuardRails(bundle, readGuardRails({ allowedHosts: "", ...given.rules }), () => 1),
+      ...applyGuardRails(bundle, readGuardRails({ allowedHosts: "", ...given.rules })),
       credentials: credentialsFor(bundle, given),
       signing: { ok: true, value: { keys: [] } },
       hosts: (bundle.project && grants.get(bundle.project.metadata.uid)) ?? noHosts,

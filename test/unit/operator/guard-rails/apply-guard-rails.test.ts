@@ -3,30 +3,27 @@
 import { describe, expect, it } from "vitest";
 import { grantHosts } from "../../../../cli/manifests/projects.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { hostPolicy } from "../../../../operator/compile/hosts.ts";
 import { applyGuardRails, withKeptData, withKeptRecord } from "../../../../operator/guard-rails/apply-guard-rails.ts";
 import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
-import { withAllowedCredentials } from "../../../../operator/model/project-objects.ts";
 import {
   type GuardRailCase,
   guardRailCases,
   inNamespace,
   noHostsAllowed,
 } from "../../../support/kubernetes/guard-rail-cases.ts";
-import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
-
-const first = (): number => 1;
+import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 function apply(rules: Readonly<Record<string, string>>, ...objects: Parameters<typeof projectObjects>[1][]) {
-  return applyGuardRails(projectObjects("shop", ...objects), readGuardRails({ ...noHostsAllowed, ...rules }), first);
+  return applyGuardRails(projectObjects("shop", ...objects), readGuardRails({ ...noHostsAllowed, ...rules }));
 }
 
 /** Places at fault, those of hosts too, which are refused one by one. */
 function refusedPlaces({ kind, spec, rules }: GuardRailCase): readonly (string | undefined)[] {
   const object = stored(kind, "shop", { spec });
   const rails = readGuardRails({ ...noHostsAllowed, ...rules });
-  const { notAllowed } = applyGuardRails(projectObjects("shop", object), rails, first);
+  const { notAllowed } = applyGuardRails(projectObjects("shop", object), rails);
   const faults = notAllowed?.get(object.metadata.uid)?.faults ?? [];
   return [...faults, ...refusedHosts(object, rails.rulesOf)].map(({ pointer }) => pointer);
 }
@@ -51,61 +48,6 @@ describe("the operator, by guard rails,", () => {
     ]);
     expect(adopting({ adoptData: "Allow", "default.adoptData": "Deny" })).toBeUndefined();
     expect(adopting({ "default.adoptData": "Allow" })).toBe(true);
-  });
-
-  it("refuses a Project beyond the number that the namespace may have, with nothing at fault in it", () => {
-    const objects = projectObjects("shop", stored("Project", "shop"));
-    const rails = readGuardRails({ ...noHostsAllowed, maxProjects: "2" });
-    const refusalAt = (share: number) => applyGuardRails(objects, rails, () => share).notAllowed?.get("Project shop");
-    expect(refusalAt(2)).toBeUndefined();
-    expect(refusalAt(3)).toEqual({
-      reason: "NotAllowed",
-      faults: [
-        {
-          message:
-            'The platform allows namespace "default" 2 Projects, and it already has that many older ones: delete one of them, or this one',
-        },
-      ],
-    });
-  });
-
-  it("refuses the youngest of too many objects of a kind, those being deleted aside, and says what to do", () => {
-    const aged = (kind: "ProjectUser" | "ApiKey" | "ApiResource" | "RootKey", name: string, minute: number) =>
-      stored(kind, name, { metadata: { creationTimestamp: `2026-01-01T00:0${minute}:00Z` } });
-    const objects = (["ProjectUser", "ApiKey", "ApiResource", "RootKey"] as const).flatMap((kind) => [
-      aged(kind, "c", 3),
-      aged(kind, "a", 1),
-      stored(kind, "going", { metadata: terminating }),
-      aged(kind, "b", 2),
-    ]);
-    const rules = { maxUsers: "1", maxApiKeys: "2", maxResources: "2", maxRootKeys: "3" };
-    const { notAllowed } = apply(rules, stored("Project", "shop"), ...objects);
-    expect([...(notAllowed?.keys() ?? [])].sort()).toEqual([
-      ...["ApiKey c", "ApiResource c", "ProjectUser b", "ProjectUser c"],
-    ]);
-    expect(notAllowed?.get("ApiKey c")?.faults).toEqual([
-      {
-        message:
-          'The platform allows Project "shop" 2 ApiKeys, and it already has that many older ones: delete one of them, or this one',
-      },
-    ]);
-  });
-
-  it("leaves of one second those their places that had them, whatever their names, and else those seen first", () => {
-    const reporting = (name: string, reason: string) =>
-      stored("ApiKey", name, { status: { conditions: [{ type: "Ready", status: "True", reason }] } });
-    const keys = [reporting("a", "NotAllowed"), stored("ApiKey", "c"), stored("ApiKey", "b"), reporting("z", "Ready")];
-    const { notAllowed } = apply({ maxApiKeys: "2" }, ...keys);
-    expect([...(notAllowed?.keys() ?? [])]).toEqual(["ApiKey c", "ApiKey b"]);
-  });
-
-  it("makes no credentials for what is refused", () => {
-    const users = [stored("ProjectUser", "ann"), stored("ProjectUser", "bob")];
-    const objects = withAllowedCredentials(apply({ maxUsers: "1" }, ...users, stored("ApiKey", "web")));
-    expect([objects.users, objects.keys].map((children) => children.map(({ metadata }) => metadata.name))).toEqual([
-      ["ann"],
-      ["web"],
-    ]);
   });
 
   it("says what may be written instead", () => {
@@ -153,7 +95,7 @@ describe("the operator, by guard rails,", () => {
     const pages = stored("RootKey", "pages");
     const ann = stored("ProjectUser", "ann");
     const rails = readGuardRails({ ...noHostsAllowed, deletionPolicy: "Retain" });
-    const held = applyGuardRails(projectObjects("shop", project, books, pages), rails, first);
+    const held = applyGuardRails(projectObjects("shop", project, books, pages), rails);
     expect(held.project?.spec.deletionPolicy).toBe("Retain");
     expect(held.resources.map(({ spec }) => spec.deletionPolicy)).toEqual(["Retain"]);
     const gone = withKeptData([project, books, pages, ann], rails);
@@ -176,7 +118,6 @@ describe("the operator, by guard rails,", () => {
     const held = applyGuardRails(
       objects,
       readGuardRails({ ...noHostsAllowed, anyone: "Deny", deletionPolicy: "Retain" }),
-      first,
     );
     expect(held.resources[0]).toBe(books);
     expect(held.project).toBe(objects.project);

@@ -1,7 +1,7 @@
 // Which rules hold while the platform edits them.
 
 import { describe, expect, it } from "vitest";
-import { createFollowedGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
+import { createFollowedGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 
 function follow() {

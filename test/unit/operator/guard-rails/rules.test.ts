@@ -8,24 +8,27 @@ describe("guard rails", () => {
     const { rulesOf } = readGuardRails({
       allowedHosts: "",
       anyone: "Deny",
-      maxProjects: "3",
-      "team-a.maxProjects": "20",
+      maxQuotaObjects: "3",
+      "team-a.maxQuotaObjects": "20",
       "team-a.allowedHosts": "team-a=shop.test",
     });
-    expect(rulesOf("team-b")).toEqual({ anyone: "Deny", maxProjects: 3, allowedHosts: [] });
+    expect(rulesOf("team-b")).toEqual({ anyone: "Deny", maxQuotaObjects: 3, allowedHosts: [] });
     expect(rulesOf("team-a")).toEqual({
       anyone: "Deny",
-      maxProjects: 20,
+      maxQuotaObjects: 20,
       allowedHosts: [{ namespace: "team-a", suffix: "shop.test" }],
     });
   });
 
   it.each([
     [{ anyone: "Maybe" }, 'anyone must be one of Allow, ReadOnly, Deny, not "Maybe"'],
-    [{ "team-a.maxProjects": "0" }, 'team-a.maxProjects must be a whole number of at least 1, such as "1000", not "0"'],
+    [
+      { "team-a.maxQuotaObjects": "0" },
+      'team-a.maxQuotaObjects must be a whole number of at least 1, such as "1000", not "0"',
+    ],
     [{ maxQuotaBytes: "1e6" }, "maxQuotaBytes must be a whole number"],
     [{ maxQuotaBytes: "9999999999999999" }, "maxQuotaBytes must be a whole number"],
-    [{ maxproject: "1" }, "maxproject is no rule: known are anyone, authenticationDisabled,"],
+    [{ maxquota: "1" }, "maxquota is no rule: known are anyone, authenticationDisabled,"],
     [{ "team.a.anyone": "Deny" }, "team.a.anyone is no rule"],
     [{ "Team.anyone": "Deny" }, "Team.anyone must begin with the name of a namespace and a dot"],
     [{ ".anyone": "Deny" }, ".anyone must begin with the name of a namespace and a dot"],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
-import { createProjectPlaces } from "../../../../operator/guard-rails/project-places.ts";
+import { hostPolicy } from "../../../../operator/compile/hosts.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
@@ -20,12 +19,10 @@ function leader() {
   const seen: string[] = [];
   const revoking: (readonly [string, "deleted" | "lowered"])[] = [];
   const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
-  const places = createProjectPlaces((namespace) => (namespace === "limited" ? 1 : undefined));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     revoking: (...lost) => void revoking.push(lost),
     hosts,
-    places,
     namespaces: { seen: (uid) => void seen.push(uid), removed: (uid) => void seen.push(`-${uid}`) },
     keys: () => ["default/shop", "default/other"],
     monotonic: time.monotonic,

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FollowedGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
+import type { FollowedGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createElector } from "../../../../operator/lead/elector.ts";
 import { runLeaderLoop } from "../../../../operator/runtime/leader-loop.ts";
