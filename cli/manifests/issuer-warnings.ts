@@ -2,7 +2,7 @@
 // issuers whose tokens never count, and issuers that let everybody in. `jsonplane validate` and dev
 // mode report the same, except for what only dev mode accepts.
 
-import type { DeclaredIssuer } from "../../operator/compile/declared-issuers.ts";
+import type { DeclaredIssuer } from "../../operator/compile/issuers.ts";
 import { type CheckedManifest, located } from "./check-manifests.ts";
 import type { SourceNote } from "./source.ts";
 

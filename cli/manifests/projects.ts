@@ -3,8 +3,7 @@
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createHostClaims, type Holders } from "../../operator/compile/host-claims.ts";
-import type { HostPolicy } from "../../operator/compile/host-policy.ts";
-import { grantFor, type HostGrant } from "../../operator/compile/hosts.ts";
+import { grantFor, type HostGrant, type HostPolicy } from "../../operator/compile/hosts.ts";
 import { childrenByKind } from "../../operator/model/kinds.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";

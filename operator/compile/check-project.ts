@@ -1,17 +1,22 @@
 // Checks a Project by itself, without its children: what of it is served, and its verdict. Its spec may be broken, its
 // signing ring missing, a host of it somebody else's, or an issuer out of reach; the last two cost it that host or issuer only.
 
-import type { ProjectConfig, ProjectLimits, ProjectParts, SigningRing } from "../../core/config/types.ts";
+import { durationSeconds } from "../../core/config/duration.ts";
+import type {
+  ProjectConfig,
+  ProjectLimits,
+  ProjectParts,
+  ProjectRates,
+  Rate,
+  SigningRing,
+} from "../../core/config/types.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import { adoptAnnotation } from "../model/project-objects.ts";
-import { type Fault, type Notice, type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
+import { type Fault, type Refusal, type Result, refuse, refuseAll, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
-import { type CompiledIssuers, compileIssuers, type RefusedIssuer } from "./compile-issuers.ts";
-import { compileProjectConfig } from "./compile-project-config.ts";
-import { issuerSourcesOf } from "./declared-issuers.ts";
-import type { HostGrant, RefusedHost } from "./hosts.ts";
-import { stillGranted, withNewestKeys } from "./kept-issuers.ts";
+import type { HostGrant } from "./hosts.ts";
+import { compileIssuers } from "./issuers.ts";
 
 export interface ProjectContext {
   /** True when data of an earlier namespace are stored under the Project's name: they are not served. */
@@ -25,42 +30,51 @@ export interface ProjectContext {
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }
 
-export type LiveProject = Pick<ProjectParts, "project" | "signing" | "issuers">;
-
 export interface CheckedProject {
   /** Absent = the Project has never been good: nothing of it may be served. */
-  readonly live?: LiveProject;
+  readonly live?: Pick<ProjectParts, "project" | "signing" | "issuers">;
   readonly verdict: Verdict;
   /** The keys of some issuers are being fetched for the first time. */
   readonly awaitsIssuers?: true;
 }
 
 export function checkProject(project: Project, context: ProjectContext): CheckedProject {
+  const { hosts, signing } = context;
   const subject = subjectOf(project);
-  const config = compileProjectConfig(project, context.hosts);
-  const { signing } = context;
-  if (!config.ok) return fallBack(project, context, config.refusal);
-  const notAllowed = context.notAllowed?.get(project.metadata.uid);
-  if (notAllowed !== undefined) return fallBack(project, context, notAllowed);
-  if (!signing.ok) return fallBack(project, context, signing.refusal);
-  const { issuers, refused: refusedIssuers, notices, isPending } = issuersOf(project, context);
+  const compiled = compileIssuers(project, context.published, context.issuers);
+  const { issuers, notices } = compiled;
+  const config = allowedConfig(project, context);
+  if (!config.ok) return fallBack(project, context, issuers, config.refusal);
+  if (!signing.ok) return fallBack(project, context, issuers, signing.refusal);
   const live = { project: config.value, signing: signing.value, issuers };
-  const pending = isPending ? ({ awaitsIssuers: true } as const) : {};
-  const refusal = partialRefusal([...context.hosts.refused, ...refusedIssuers], notices);
-  if (refusal === undefined) return { live, verdict: { ...subject, accepted: true, notices }, ...pending };
+  const pending = compiled.isPending ? ({ awaitsIssuers: true } as const) : {};
+  const [first, ...others] = [...hosts.refused, ...compiled.refused];
+  if (first === undefined) return { live, verdict: { ...subject, accepted: true, notices }, ...pending };
+  // What a platform's rule forbids needs a person just as a conflict does; the first one's reason speaks for all.
+  const faults = [faultOf(first), ...[...others, ...notices].map(faultOf)] as const;
+  const refusal = { reason: first.reason, faults };
   return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
 }
 
-const withoutIssuers: CompiledIssuers = Object.freeze({
-  issuers: new Map(),
-  refused: [],
-  notices: [],
-  isPending: false,
-});
+function fallBack(
+  project: Project,
+  context: ProjectContext,
+  issuers: ProjectParts["issuers"],
+  refusal: Refusal,
+): CheckedProject {
+  const { published, signing } = context;
+  const lastGood = lastGoodProject(project, context);
+  const verdict = refused(subjectOf(project), refusal, lastGood !== undefined);
+  if (lastGood === undefined || published === undefined) return { verdict };
+  // A Project can be switched off, and on again, whatever else is wrong with its spec.
+  const config = { ...lastGood, serving: project.spec.serving };
+  return { live: { project: config, signing: signing.ok ? signing.value : published.signing, issuers }, verdict };
+}
 
-function issuersOf(project: Project, { published, issuers }: ProjectContext): CompiledIssuers {
-  const isNamingSome = project.spec.authentication.issuers !== undefined;
-  return isNamingSome ? compileIssuers(project, published, issuers) : withoutIssuers;
+function allowedConfig(project: Project, { hosts, notAllowed }: ProjectContext): Result<ProjectConfig> {
+  const config = compileProjectConfig(project, hosts);
+  const refusal = config.ok ? notAllowed?.get(project.metadata.uid) : undefined;
+  return refusal === undefined ? config : { ok: false, refusal };
 }
 
 /**
@@ -78,19 +92,6 @@ export function lastGoodProject(
   return { ...config, hosts: held, limits };
 }
 
-function fallBack(project: Project, context: ProjectContext, refusal: Refusal): CheckedProject {
-  const { published, signing } = context;
-  const lastGood = lastGoodProject(project, context);
-  // A Project can be switched off, and on again, whatever else is wrong with its spec.
-  const config = lastGood && { ...lastGood, serving: project.spec.serving };
-  const verdict = refused(subjectOf(project), refusal, config !== undefined);
-  if (config === undefined || published === undefined) return { verdict };
-  const ring = signing.ok ? signing.value : published.signing;
-  const granted = stillGranted(project, published.issuers, context.issuers.isAllowed);
-  const issuers = withNewestKeys(granted, issuerSourcesOf(project, context.issuers.isAllowed), context.issuers);
-  return { live: { project: config, signing: ring, issuers }, verdict };
-}
-
 /** Before all else, a suspended Project included: nothing of it may be served. */
 export function foreignDataRefusal({ metadata: { namespace }, spec }: Project, mayAdopt: boolean): Refusal {
   const found = `Data of an earlier namespace "${namespace}" are on record under the name of this Project`;
@@ -104,16 +105,66 @@ export function foreignDataRefusal({ metadata: { namespace }, spec }: Project, m
   return refuse("RetainedDataFound", `${found}: ${advice}`).refusal;
 }
 
-function partialRefusal(
-  refused: readonly (RefusedHost | RefusedIssuer)[],
-  notices: readonly Notice[],
-): Refusal | undefined {
-  const [first, ...rest] = refused;
-  if (first === undefined) return undefined;
-  // What a platform's rule forbids needs a person just as a conflict does; the first one's reason speaks for all.
-  return { reason: first.reason, faults: [faultOf(first), ...[...rest, ...notices].map(faultOf)] };
-}
-
 function faultOf({ message, pointer }: Fault): Fault {
   return pointer === undefined ? { message } : { message, pointer };
+}
+
+// --------------------------------------------------------------------------------------- configuration
+
+/** Refuses durations that make no sense together. */
+function compileProjectConfig(project: Project, hosts: HostGrant): Result<ProjectConfig> {
+  const { metadata, spec } = project;
+  const faults: Fault[] = [];
+  const seconds = (pointer: string, text: string): number => {
+    const value = durationSeconds(text);
+    if (value === undefined) faults.push({ pointer, message: `"${text}" is not a duration such as 5m or 1h30m` });
+    return value ?? 0;
+  };
+  const accessTokenSeconds = seconds("/spec/sessions/accessTokenTTL", spec.sessions.accessTokenTTL);
+  const refreshTokenSeconds = seconds("/spec/sessions/refreshTokenTTL", spec.sessions.refreshTokenTTL);
+  const maxAgeSeconds = seconds("/spec/cors/maxAge", spec.cors.maxAge);
+  if (faults.length === 0) faults.push(...sessionFaults(accessTokenSeconds, refreshTokenSeconds));
+  if (faults.length > 0) return refuseAll("InvalidSpec", faults);
+  const { maxBodyBytes, maxObjectBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
+  const { maxPerUser, maxPerProject } = spec.sessions;
+  const { allowedOrigins, allowHeaders } = spec.cors;
+  const value: ProjectConfig = {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    authentication: spec.authentication.policy,
+    serving: spec.serving,
+    hosts: hosts.granted,
+    sessions: { accessTokenSeconds, refreshTokenSeconds, maxPerUser, maxPerProject },
+    limits: {
+      ...{ maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
+      ...(maxObjectBytes !== undefined && { maxObjectBytes }),
+      ...(quota && { quota }),
+      ...ratesOf(spec.limits.rate),
+    },
+    cors: { allowedOrigins, ...(allowHeaders && { allowHeaders }), maxAgeSeconds },
+    openapi: spec.openapi,
+    console: spec.console,
+  };
+  return { ok: true, value };
+}
+
+/** A burst that isn't named is a second's worth. */
+function ratesOf(rate: Project["spec"]["limits"]["rate"]): { readonly rate?: ProjectRates } {
+  const withBurst = (given: NonNullable<typeof rate>["project"]): Rate | undefined =>
+    given && { requestsPerSecond: given.requestsPerSecond, burst: given.burst ?? given.requestsPerSecond };
+  const project = withBurst(rate?.project);
+  const caller = withBurst(rate?.caller);
+  return project || caller ? { rate: { ...(project && { project }), ...(caller && { caller }) } } : {};
+}
+
+function sessionFaults(accessTokenSeconds: number, refreshTokenSeconds: number): readonly Fault[] {
+  if (accessTokenSeconds < 1) {
+    return [{ pointer: "/spec/sessions/accessTokenTTL", message: "An access token must live for a second at least" }];
+  }
+  if (refreshTokenSeconds < accessTokenSeconds) {
+    const message = "A refresh token must live as long as an access token at least";
+    return [{ pointer: "/spec/sessions/refreshTokenTTL", message }];
+  }
+  return [];
 }

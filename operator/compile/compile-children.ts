@@ -40,10 +40,11 @@ export function compileChildren<O extends Child, C extends Published>(
   const verdicts: Verdict[] = [];
   const present = objects.filter((object) => !isDeleting(object));
   const holders = awardNames(present, kind.nameOf, (name) => kind.published.get(name)?.uid);
-  const lastGoodByUid = byUid(kind.published.values());
+  const lastGoodByUid = Map.groupBy(kind.published.values(), ({ uid }) => uid);
   for (const object of [...objects].sort(byName)) {
     const lastGood = lastGoodByUid.get(object.metadata.uid) ?? [];
-    const evaluation = evaluate(object, { kind, holders, lastGood });
+    const refusal = refusalOf(object, kind, holders.get(kind.nameOf(object)));
+    const evaluation = refusal ?? kind.compile(object, lastGood);
     const configs = servedConfigs(object, evaluation, lastGood);
     for (const config of configs) entries.set(kind.keyOf(config), config);
     const subject = subjectOf(object);
@@ -68,37 +69,25 @@ export function subjectOf(object: {
   return { kind: object.kind, namespace, name, uid };
 }
 
-interface ChildContext<O extends Child, C extends Published> {
-  readonly kind: ChildKind<O, C>;
-  /** Who holds each name. */
-  readonly holders: ReadonlyMap<string, O>;
-  readonly lastGood: readonly C[];
-}
-
-function evaluate<O extends Child, C extends Published>(
+/** Whatever is wrong with it besides its own spec. */
+function refusalOf<O extends Child, C extends Published>(
   object: O,
-  { kind, holders, lastGood }: ChildContext<O, C>,
-): Evaluation<readonly C[]> {
-  if (isDeleting(object)) {
-    return refuse("Deleting", "The object is being deleted and is no longer served");
-  }
-  const name = kind.nameOf(object);
-  const holder = holders.get(name);
+  { nameOf, nameField, isBeingPurged, notAllowed }: ChildKind<O, C>,
+  holder: O | undefined,
+): Extract<Evaluation<readonly C[]>, { readonly ok: false }> | undefined {
+  if (isDeleting(object)) return refuse("Deleting", "The object is being deleted and is no longer served");
+  const name = nameOf(object);
   if (holder !== undefined && holder !== object) {
-    const message = `${object.kind} "${holder.metadata.name}" holds the ${kind.nameField} "${name}" already`;
-    return refuse("NameConflict", message, `/spec/${kind.nameField}`);
+    const message = `${object.kind} "${holder.metadata.name}" holds the ${nameField} "${name}" already`;
+    return refuse("NameConflict", message, `/spec/${nameField}`);
   }
-  if (kind.isBeingPurged?.(name) === true) return { ...purgePending(name), instead: [] };
-  const notAllowed = kind.notAllowed?.get(object.metadata.uid);
-  return notAllowed === undefined ? kind.compile(object, lastGood) : { ok: false, refusal: notAllowed };
-}
-
-/** Whatever was written now would be deleted with the rest. */
-function purgePending(name: string): ReturnType<typeof refuse> {
-  return refuse(
-    "PurgePending",
-    `Data that an earlier object named "${name}" left are being deleted; it is served after that`,
-  );
+  if (isBeingPurged?.(name) === true) {
+    // Whatever was written now would be deleted with the rest.
+    const message = `Data that an earlier object named "${name}" left are being deleted; it is served after that`;
+    return { ...refuse("PurgePending", message), instead: [] };
+  }
+  const refusal = notAllowed?.get(object.metadata.uid);
+  return refusal && { ok: false, refusal };
 }
 
 /** A refused object keeps its last good version served; an object that is being deleted is not served. */
@@ -110,8 +99,4 @@ export function servedConfigs<C>(
   if (evaluation.ok) return evaluation.value;
   if (isDeleting(object)) return [];
   return "instead" in evaluation ? evaluation.instead : lastGood;
-}
-
-function byUid<C extends Published>(configs: Iterable<C>): ReadonlyMap<string, readonly C[]> {
-  return Map.groupBy(configs, (config) => config.uid);
 }

@@ -6,16 +6,11 @@ import { type Credentials, type Resolved, unresolved } from "../model/credential
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { Child, Project } from "../model/objects.ts";
 import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
-import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
+import { type Refusal, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
+import { compileKey, compileResource, compileRootKey, compileUser } from "./child-configs.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
-import { compileKey } from "./compile-key.ts";
-import { compileResource } from "./compile-resource.ts";
-import { compileRootKey } from "./compile-root-key.ts";
-import { compileUser } from "./compile-user.ts";
-import { servedSources } from "./declared-issuers.ts";
-import { keepSuspended, servedUids } from "./keep-suspended.ts";
-import { stillAllowed, withNewestKeys } from "./kept-issuers.ts";
+import { suspendedIssuers } from "./issuers.ts";
 import type { CheckResource } from "./resource-check.ts";
 
 /**
@@ -66,7 +61,7 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     nameField: "resourceName",
     isBeingPurged: (name) => openPurges.has(`resource:${name}`),
     notAllowed,
-    compile: (resource) => single(compileResource(resource, checkResource)),
+    compile: (resource) => compileResource(resource, checkResource),
     keyOf: (resource) => resource.name,
     published: published?.resources ?? new Map(),
   });
@@ -75,21 +70,21 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     nameField: "key",
     isBeingPurged: (name) => openPurges.has(`rootkey:${name}`),
     notAllowed,
-    compile: (rootKey) => single(compileRootKey(rootKey, config.limits)),
+    compile: (rootKey) => compileRootKey(rootKey, config.limits.maxDocumentBytes),
     keyOf: (rootKey) => rootKey.key,
     published: published?.rootKeys ?? new Map(),
   });
   const users = compileChildren(input.users, {
     nameOf: usernameOf,
     nameField: "username",
-    compile: (user, lastGood) => compileUser(user, credentialOf(user, credentials.users, notAllowed), lastGood),
+    compile: (user, lastGood) => compileUser(user, credentialOf(user, credentials.users), lastGood),
     keyOf: (user) => user.username,
     published: published?.users ?? new Map(),
   });
   const keys = compileChildren(input.keys, {
     nameOf: (key) => key.metadata.name,
     nameField: "name",
-    compile: (key, lastGood) => compileKey(key, credentialOf(key, credentials.keys, notAllowed), lastGood),
+    compile: (key, lastGood) => compileKey(key, credentialOf(key, credentials.keys), lastGood),
     keyOf: (key) => key.sha256,
     published: published?.keys ?? new Map(),
   });
@@ -99,18 +94,8 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
   };
 }
 
-/** What worked of a user or key that is not allowed any more goes on working, with the rights that its spec says now. */
-function credentialOf<T>(
-  { kind, metadata }: Child,
-  resolved: ReadonlyMap<string, Resolved<T>>,
-  notAllowed: CompileInput["notAllowed"],
-): Resolved<T> {
-  const refusal = notAllowed?.get(metadata.uid);
-  return refusal === undefined ? (resolved.get(metadata.name) ?? unresolved(kind)) : { ok: false, refusal };
-}
-
-function single<C>(result: Result<C>): Result<readonly C[]> {
-  return result.ok ? { ...result, value: [result.value] } : result;
+function credentialOf<T>({ kind, metadata }: Child, resolved: ReadonlyMap<string, Resolved<T>>): Resolved<T> {
+  return resolved.get(metadata.name) ?? unresolved(kind);
 }
 
 function missingProject(ref: ProjectRef): Refusal {
@@ -146,16 +131,31 @@ function foreignData(input: ProjectObjects, project: Project): CompileResult {
   };
 }
 
+/** What was published before, whatever was applied since. A deleted object is withdrawn: a deleted login must end at once. */
 function suspendedProject(input: CompileInput, project: Project): CompileResult {
   const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
+  const { published } = input;
   const config = lastGoodProject(project, input);
   const subject = subjectOf(project);
-  if (input.published === undefined || config === undefined) {
+  if (published === undefined || config === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
   }
-  const { isAllowed } = input.issuers;
-  const kept = stillAllowed(input.published.issuers, isAllowed);
-  const issuers = withNewestKeys(kept, servedSources(project, kept, isAllowed), input.issuers);
-  const parts = keepSuspended(input, input.published, { project: config, issuers });
-  return { parts, verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, servedUids(parts))] };
+  const present = childrenOf(input).filter((child) => !isDeleting(child));
+  const uids = new Set(present.map(({ metadata }) => metadata.uid));
+  const stay = <C extends { readonly uid: string }>(configs: ReadonlyMap<string, C>): ReadonlyMap<string, C> =>
+    new Map([...configs].filter(([, { uid }]) => uids.has(uid)));
+  const children = {
+    resources: stay(published.resources),
+    rootKeys: stay(published.rootKeys),
+    users: stay(published.users),
+    keys: stay(published.keys),
+  };
+  const issuers = suspendedIssuers(project, published.issuers, input.issuers);
+  const served = Object.values(children).flatMap((configs: ReadonlyMap<string, { readonly uid: string }>) =>
+    Array.from(configs.values(), ({ uid }) => uid),
+  );
+  return {
+    parts: { project: config, issuers, signing: published.signing, ...children },
+    verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, new Set(served))],
+  };
 }

@@ -1,12 +1,37 @@
 // Decides which Project holds each host, over all Projects of the fleet: only hosts that the platform lets the namespace
 // claim, one holder each, by the same rule as names. What a Project does not get is refused with its place.
 
+import { type HostRule, suffixFor } from "../../core/env/host-rules.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { Fault } from "../model/verdict.ts";
 import { awardNames } from "./award-names.ts";
 import { type Holders, type HostClaims, hostsOf, unseenHolder } from "./host-claims.ts";
-import type { HostPolicy } from "./host-policy.ts";
+
+/** Which hosts a namespace may claim. Says nothing about any other namespace. */
+export interface HostPolicy {
+  mayClaim(namespace: string, host: string): boolean;
+  /** What this namespace may claim: each name, and every name below it. */
+  suffixesOf(namespace: string): readonly string[];
+}
+
+/** `rulesOf` is called each time: the platform may change its rules. */
+export function hostPolicy(rulesOf: (namespace: string) => readonly HostRule[]): HostPolicy {
+  return {
+    mayClaim: (namespace, host) => mayClaim(rulesOf(namespace), namespace, host),
+    suffixesOf: (namespace) => suffixesOf(rulesOf(namespace), namespace),
+  };
+}
+
+/** `host` in lower case. Without a rule for the namespace it may claim nothing. */
+export function mayClaim(rules: readonly HostRule[], namespace: string, host: string): boolean {
+  return suffixesOf(rules, namespace).some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
+}
+
+function suffixesOf(rules: readonly HostRule[], namespace: string): readonly string[] {
+  const own = rules.filter((rule) => rule.namespace === "*" || rule.namespace === namespace);
+  return [...new Set(own.map((rule) => suffixFor(rule, namespace)))];
+}
 
 export interface RefusedHost extends Fault {
   readonly reason: "HostConflict" | "NotAllowed";
@@ -59,7 +84,7 @@ function grantOf(project: Project, held: ReadonlySet<string>, policy: HostPolicy
     if (!policy.mayClaim(namespace, host)) {
       refused.push({ reason: "NotAllowed", message: notAllowed(policy, namespace, host), pointer });
     } else if (held.has(host)) granted.push(host);
-    // The holder may live in a namespace that this one's users must not learn about, so it is not named.
+    // The holder may live in a namespace that this one's users must not know of, so it is not named.
     else refused.push({ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer });
   }
   return { granted, refused };

@@ -1,9 +1,10 @@
 // The step of a reconcile that publishes what was compiled, or withdraws the project, in one step with the record of its stored data;
 // the audit log gets what was done. Rejects as the publisher does.
 
+import { isDeepStrictEqual } from "node:util";
 import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import { stillAllowed, stillGranted } from "../compile/kept-issuers.ts";
+import { compileIssuers, suspendedIssuers } from "../compile/issuers.ts";
 import { recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
@@ -100,19 +101,16 @@ export async function revokeGone(started: StartedPass): Promise<void> {
   });
 }
 
-/**
- * Changes of a suspended Project wait, but not those of the platform's rules. For a former Project of the name, which it replaces, nothing
- * waits.
- */
+/** None of a former Project of the name: it has been replaced. */
 function issuersLeft(
   { objects: { project }, deps: { issuers } }: StartedPass,
   published: ProjectParts,
 ): ProjectParts["issuers"] {
   if (project === undefined) return published.issuers;
-  const isWaiting = project.spec.suspend && project.metadata.uid === published.project.uid;
-  return isWaiting
-    ? stillAllowed(published.issuers, issuers.isAllowed)
-    : stillGranted(project, published.issuers, issuers.isAllowed);
+  if (project.metadata.uid !== published.project.uid) return new Map();
+  return project.spec.suspend
+    ? suspendedIssuers(project, published.issuers, issuers)
+    : compileIssuers(project, published, issuers).issuers;
 }
 
 interface Staying {
@@ -131,10 +129,8 @@ async function revoke({ objects, deleted, published, redis, deps }: StartedPass,
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
   const issuers = stays.issuers(parts);
-  const areIssuersSame =
-    issuers.size === parts.issuers.size && [...issuers].every(([name, issuer]) => parts.issuers.get(name) === issuer);
-  const isSame = users.size === parts.users.size && keys.size === parts.keys.size && areIssuersSame;
-  if (isSame) return isOver();
+  const isSame = users.size === parts.users.size && keys.size === parts.keys.size;
+  if (isSame && isDeepStrictEqual(issuers, parts.issuers)) return isOver();
   const served = { ...parts, users, keys, issuers };
   await redis.publisher.publish(served, data);
   isOver();

@@ -2,7 +2,7 @@
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { publishedSources, sourcesToFetch } from "../compile/declared-issuers.ts";
+import { issuerSourcesOf } from "../compile/issuers.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
@@ -87,22 +87,12 @@ function statusDelayOf({ compiled: { awaitsIssuers }, resolved }: Served): numbe
   return hashingMs === undefined || hashingMs >= unsaidHashingMs ? undefined : unsaidHashingMs - hashingMs;
 }
 
-/** The keys of external issuers come beside all that follows. A Project without issuers has nothing to do with that. */
-function beginFetching(started: StartedPass): void {
-  const { issuers } = started.deps;
-  const key = keyOfProject(started.objects.ref);
-  const sources = sourcesOf(started);
+/** The keys of external issuers are fetched while all that follows goes on. */
+function beginFetching({ objects: { ref, project }, deps: { issuers } }: StartedPass): void {
+  const key = keyOfProject(ref);
+  const isThere = project !== undefined && !isDeleting(project);
+  const sources = isThere ? issuerSourcesOf(project, issuers.isAllowed) : new Map<string, IssuerSource>();
   if (sources.size > 0 || issuers.projectsUsing.has(key)) issuers.use(key, sources);
-}
-
-function sourcesOf({ objects, published: { parts }, deps }: StartedPass): ReadonlyMap<string, IssuerSource> {
-  const { project, notAllowed } = objects;
-  const none = new Map<string, IssuerSource>();
-  if (project === undefined || isDeleting(project)) return none;
-  const hasPublished = parts !== undefined && parts.issuers.size > 0;
-  if (project.spec.authentication.issuers === undefined && !hasPublished) return none;
-  const sources = sourcesToFetch(project, parts, deps.issuers.isAllowed);
-  return notAllowed?.has(project.metadata.uid) ? publishedSources(sources, parts?.issuers) : sources;
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {

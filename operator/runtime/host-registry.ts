@@ -5,8 +5,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Claimant } from "../compile/award-names.ts";
 import { createHostClaims, createHostHolders, type HostClaims, unseenHolder } from "../compile/host-claims.ts";
-import type { HostPolicy } from "../compile/host-policy.ts";
-import { grantFor, type HostGrant } from "../compile/hosts.ts";
+import { grantFor, type HostGrant, type HostPolicy } from "../compile/hosts.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 
 export interface HostRegistry {

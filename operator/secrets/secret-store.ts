@@ -15,8 +15,8 @@ import {
   type KubeObject,
   type ObjectName,
 } from "../kube/api.ts";
-import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { secretType } from "../kube/objects.ts";
+import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { kindLabel, ownerAnnotation } from "../model/secret-names.ts";
 import type { FindSecret } from "../resolve/resolution.ts";

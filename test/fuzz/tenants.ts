@@ -7,7 +7,7 @@ import { checkManifests } from "../../cli/manifests/check-manifests.ts";
 import { groupByProject } from "../../cli/manifests/projects.ts";
 import { readManifests } from "../../cli/manifests/read-manifests.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { pendingIssuers } from "../../operator/compile/compile-issuers.ts";
+import { pendingIssuers } from "../../operator/compile/issuers.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../operator/compile/resource-check.ts";

@@ -5,9 +5,8 @@
 import { createSecretKey } from "node:crypto";
 import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
-import { pendingIssuers } from "../../../operator/compile/compile-issuers.ts";
+import { pendingIssuers, issuerSourcesOf } from "../../../operator/compile/issuers.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
-import { sourcesToFetch } from "../../../operator/compile/declared-issuers.ts";
 import { type HostGrant, noHosts } from "../../../operator/compile/hosts.ts";
 import type { CheckResource } from "../../../operator/compile/resource-check.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../../../operator/model/credentials.ts";
@@ -62,7 +61,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
   const ringsReplaced: ProjectRef[] = [];
   const bundles = groupByProject(objects);
-  await tools.issuers.useOnly(issuerSources(bundles, before, tools.issuers));
+  await tools.issuers.useOnly(issuerSources(bundles, tools.issuers));
   const moments: (number | undefined)[] = [];
   const written = new Map<string, Secret>();
   for (const [key, bundle] of bundles) {
@@ -82,10 +81,10 @@ export async function compileFolder(known: DevState, before: Published, tools: C
   return { published, verdicts, statuses, ringsReplaced, ...(nextAt !== undefined && { nextAt }) };
 }
 
-function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, before: Published, { isAllowed }: DevIssuers) {
+function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, { isAllowed }: DevIssuers) {
   return new Map(
     [...bundles].flatMap(([key, { project }]) =>
-      project === undefined ? [] : [[key, sourcesToFetch(project, before.get(key), isAllowed)] as const],
+      project === undefined ? [] : [[key, issuerSourcesOf(project, isAllowed)] as const],
     ),
   );
 }

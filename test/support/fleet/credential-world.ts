@@ -4,13 +4,12 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
-import { pendingIssuers } from "../../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
+import { pendingIssuers } from "../../../operator/compile/issuers.ts";
 import { createResourceCheck } from "../../../operator/compile/resource-check.ts";
 import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../../operator/model/objects.ts";
-import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
-import { adoptAnnotation } from "../../../operator/model/project-objects.ts";
+import { type ProjectObjects, adoptAnnotation } from "../../../operator/model/project-objects.ts";
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";

@@ -51,7 +51,7 @@ it("one that is not there is said so at its line with what was asked for, and th
   expect(served()?.keys).toEqual([]);
 });
 
-it("one that does not answer is said so with what was asked for", async () => {
+it("one that does not answer is said so", async () => {
   const time = manualTime();
   const issuers = createDevIssuers(time.timers);
   const held: ServerResponse[] = [];
@@ -63,7 +63,7 @@ it("one that does not answer is said so with what was asked for", async () => {
   await using;
   await eventually(() => expect(issuers.lookUp(source).state).toBe("unreachable"));
   expect(issuers.lookUp(source)).toMatchObject({
-    failure: `it did not answer within 5 seconds (GET ${issuer.url}/.well-known/openid-configuration)`,
+    failure: "it did not answer within 5 seconds",
   });
   issuers.stop();
 });

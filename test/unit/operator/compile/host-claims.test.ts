@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { everyHost } from "../../../../cli/manifests/projects.ts";
 import { createHostClaims, createHostHolders } from "../../../../operator/compile/host-claims.ts";
-import { type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
-import { grantFor, type HostGrant, noHosts } from "../../../../operator/compile/hosts.ts";
+import { grantFor, type HostGrant, type HostPolicy, hostPolicy, noHosts } from "../../../../operator/compile/hosts.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 

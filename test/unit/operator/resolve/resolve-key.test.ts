@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { KeyConfig } from "../../../../core/config/types.ts";
+import { compileKey } from "../../../../operator/compile/child-configs.ts";
 import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
-import { compileKey } from "../../../../operator/compile/compile-key.ts";
 import type { ApiKey } from "../../../../operator/model/objects.ts";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
 import { resolveKey } from "../../../../operator/resolve/resolve-key.ts";

@@ -1,7 +1,7 @@
 // Hosts of Projects whose namespace this operator doesn't see, and of Projects that the platform's rules refuse.
 
 import { describe, expect, it } from "vitest";
-import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { hostPolicy } from "../../../../operator/compile/hosts.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";

@@ -8,7 +8,6 @@ import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
-import { refuse } from "../../../../operator/model/verdict.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { ConfigWriter, OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
@@ -61,8 +60,6 @@ export interface World {
   readonly issuer?: KnownIssuer;
   /** No password is hashed yet, for so long by now. */
   readonly hashingMs?: number;
-  /** The platform's rules refuse the Project. */
-  readonly isRefused?: true;
   /** What is on record of stored data once this run has written it. */
   readonly recorded?: DataRecord;
   /** What people ask to be deleted of them. */
@@ -151,12 +148,7 @@ export function leader(world: World = {}) {
       logger: { warn: () => undefined } as never,
     }),
     isCurrent: typeof knows === "boolean" ? () => knows : knows,
-    objectsOf() {
-      const of = projectObjects("shop", ...seen);
-      if (world.isRefused === undefined || of.project === undefined) return of;
-      const { refusal } = refuse("NotAllowed", "too many");
-      return { ...of, notAllowed: new Map([[of.project.metadata.uid, refusal]]) };
-    },
+    objectsOf: () => projectObjects("shop", ...seen),
     takeDeleted() {
       const taken = deleted;
       deleted = [];

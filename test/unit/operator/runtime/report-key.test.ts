@@ -8,8 +8,6 @@ import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
-import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
-import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { key, leader, type World } from "./key-leader.ts";
 
@@ -166,38 +164,7 @@ describe("statuses that can't be written", () => {
   });
 });
 
-it("of a suspended Project the issuers that are served are fetched, whatever it names by now", async () => {
-  const { config } = testIssuer("corp");
-  const inline = testIssuer("inline", { keysAreFetched: false });
-  const fetchedFor = async (uid: string, url: string) => {
-    const issuers = [{ name: "company", issuer: { url, audiences: ["shop"] } }];
-    const suspended = stored("Project", "shop", { spec: { suspend: true, authentication: { issuers } } });
-    const parts = project("shop", withConfig({ uid }), withIssuer({ config }), withIssuer(inline));
-    const tried = leader({
-      ...quiet,
-      objects: [suspended],
-      published: { revision: 3, parts },
-      issuer: { state: "pending" },
-    });
-    await tried.serve();
-    return tried.fetched;
-  };
-  const { uid } = stored("Project", "shop").metadata;
-  expect(await fetchedFor(uid, config.url)).toEqual([["corp"]]);
-  expect(await fetchedFor(uid, "https://other.example.org")).toEqual([["corp"]]);
-  expect(await fetchedFor("of a former Project", config.url)).toEqual([]);
-});
-
 describe("a Project whose issuer is fetched for the first time", () => {
-  it("causes no fetch where the platform's rules refuse it, but for what is published", async () => {
-    const pending: KnownIssuer = { state: "pending" };
-    const refused = leader({ ...world(pending), isRefused: true });
-    await refused.serve();
-    const accepted = leader(world(pending));
-    await accepted.serve();
-    expect([refused.fetched, accepted.fetched]).toEqual([[], [["corp"]]]);
-  });
-
   const issuers = [{ name: "corp", issuer: { url: "https://login.example.org", audiences: ["shop"] } }];
   const shop = stored("Project", "shop", { spec: { authentication: { policy: "Enabled", issuers } } });
   const world = (issuer: KnownIssuer): World => ({ ...quiet, objects: [shop], issuer });

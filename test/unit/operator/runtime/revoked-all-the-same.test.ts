@@ -136,7 +136,9 @@ describe("while Secrets of a Project can't be had", () => {
 });
 
 it("an issuer is withdrawn that a former Project of the name had named, also if the one that replaces it is suspended", async () => {
-  const suspended = stored("Project", "shop", { spec: { suspend: true } });
+  const { url } = testIssuer("corp").config;
+  const issuers = [{ name: "corp", issuer: { url, audiences: ["shop"] } }];
+  const suspended = stored("Project", "shop", { spec: { suspend: true, authentication: { issuers } } });
   const withCorp = (uid: string) =>
     project("shop", withConfig({ uid }), withIssuer(testIssuer("corp")), ...credentials);
   const issuersLeft = async (uid: string) => {

@@ -1,0 +1,90 @@
+// What one ApiResource, RootKey, ProjectUser or ApiKey becomes in the configuration. A login or key whose Secret can't be had
+// goes on working, with the role, the access and the expiry that the spec says now.
+
+import type { KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
+import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
+import type { ApiKey, ApiResource, ProjectUser, RootKey } from "../model/objects.ts";
+import { type Evaluation, type Result, refuse } from "../model/verdict.ts";
+import { initialValueText } from "./initial-value.ts";
+import type { CheckResource } from "./resource-check.ts";
+
+export function compileResource(
+  resource: ApiResource,
+  checkResource: CheckResource,
+): Result<readonly ResourceConfig[]> {
+  const { spec, metadata } = resource;
+  const checked = checkResource(spec);
+  if (!checked.ok) return checked;
+  const { scope, create, read, update, delete: remove } = spec.access;
+  const config: ResourceConfig = {
+    name: resourceNameOf(resource),
+    uid: metadata.uid,
+    schema: spec.schema,
+    indexes: checked.value,
+    access: { create, read, update, delete: remove },
+    scope: { read: scope.read, write: scope.write },
+    maxObjects: spec.limits.maxObjects,
+  };
+  return { ...checked, value: [config] };
+}
+
+export function compileRootKey(rootKey: RootKey, maxDocumentBytes: number): Result<readonly RootKeyConfig[]> {
+  const initialValue = initialValueText(rootKey.spec.initialValue, maxDocumentBytes);
+  if (!initialValue.ok) return initialValue;
+  const { create, read, update, delete: remove } = rootKey.spec.access;
+  const config: RootKeyConfig = {
+    key: rootKeyOf(rootKey),
+    uid: rootKey.metadata.uid,
+    initialValue: initialValue.value,
+    access: { create, read, update, delete: remove },
+  };
+  return { ok: true, value: [config] };
+}
+
+/** `lastGood` = what is published of this user. */
+export function compileUser(
+  user: ProjectUser,
+  credential: Resolved<PasswordCredential>,
+  lastGood: readonly UserConfig[],
+): Evaluation<readonly UserConfig[]> {
+  const { metadata, spec } = user;
+  const configOf = ({ passwordHash, credentialRevision }: PasswordCredential): UserConfig => ({
+    username: usernameOf(user),
+    uid: metadata.uid,
+    role: spec.role,
+    access: spec.access,
+    passwordHash,
+    credentialRevision,
+  });
+  if (!credential.ok) return { ...credential, instead: lastGood.map(configOf) };
+  return { ok: true, value: [configOf(credential.value)], notices: credential.notices ?? [] };
+}
+
+/** One config for each live key: the current one, and one that lives out its grace period. `lastGood` = what is published. */
+export function compileKey(
+  { metadata, spec }: ApiKey,
+  credential: Resolved<LiveKeys>,
+  lastGood: readonly KeyConfig[],
+): Evaluation<readonly KeyConfig[]> {
+  const expiry = expirySeconds(spec.expiresAt);
+  if (expiry === "invalid")
+    return refuse("InvalidSpec", "Must be a time such as 2030-01-31T00:00:00Z", "/spec/expiresAt");
+  const configOf = (sha256: string, end: number | undefined): KeyConfig => {
+    const { name, uid } = metadata;
+    const { description = "", role, access } = spec;
+    const expiresAt = expiry === undefined || end === undefined ? (expiry ?? end) : Math.min(expiry, end);
+    return { name, uid, description, role, access, sha256, ...(expiresAt !== undefined && { expiresAt }) };
+  };
+  if (credential.ok) {
+    const value = credential.value.map(({ sha256, retiresAt }) => configOf(sha256, retiresAt));
+    return { ok: true, value, notices: credential.notices ?? [] };
+  }
+  return { ...credential, instead: lastGood.map(({ sha256, expiresAt }) => configOf(sha256, expiresAt)) };
+}
+
+function expirySeconds(expiresAt: string | undefined): number | undefined | "invalid" {
+  if (expiresAt === undefined) return undefined;
+  const milliseconds = Date.parse(expiresAt);
+  return Number.isNaN(milliseconds) ? "invalid" : Math.floor(milliseconds / 1000);
+}
