@@ -6,34 +6,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { KubeApi } from "./api.ts";
-import type { CallObserved } from "./http-transport.ts";
+import type { CallObserved, CredentialSource, Credentials } from "./http-transport.ts";
 import { createRestApi } from "./rest-api.ts";
-
-/** What is needed to talk to one API server. */
-export interface Credentials {
-  /** May have a path, as behind a gateway for many clusters. */
-  readonly server: URL;
-  /** Authorization and impersonation; never logged. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** PEM texts. `rejectUnauthorized` false = the kubeconfig asks for insecure-skip-tls-verify. */
-  readonly tls: {
-    readonly ca?: string;
-    readonly cert?: string;
-    readonly key?: string;
-    readonly servername?: string;
-    readonly rejectUnauthorized?: boolean;
-  };
-  readonly proxy?: string;
-}
-
-export interface CredentialSource {
-  /** The namespace of the context or of the service account. */
-  readonly namespace: string;
-  /** Tokens and certificates are short-lived files: they are read again every few seconds. */
-  current(): Promise<Credentials>;
-  /** After the server refused them: drops what is cached, the output of an exec plugin included. */
-  forget(): void;
-}
 
 /** There is no usable way to an API server in what was configured. Its message says what to set. */
 export class NoCluster extends Error {

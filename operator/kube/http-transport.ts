@@ -4,8 +4,33 @@
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { failure, parsed } from "./answers.ts";
 import { ApiFailure, ApiUnreachable, type CallOptions, type ResourceType, type WatchOptions } from "./api.ts";
-import type { CredentialSource, Credentials } from "./connect.ts";
 import { joinSignals, untilAborted } from "./signals.ts";
+
+/** What is needed to talk to one API server. */
+export interface Credentials {
+  /** May have a path, as behind a gateway for many clusters. */
+  readonly server: URL;
+  /** Authorization and impersonation; never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM texts. `rejectUnauthorized` false = the kubeconfig asks for insecure-skip-tls-verify. */
+  readonly tls: {
+    readonly ca?: string;
+    readonly cert?: string;
+    readonly key?: string;
+    readonly servername?: string;
+    readonly rejectUnauthorized?: boolean;
+  };
+  readonly proxy?: string;
+}
+
+export interface CredentialSource {
+  /** The namespace of the context or of the service account. */
+  readonly namespace: string;
+  /** Tokens and certificates are short-lived files: they are read again every few seconds. */
+  current(): Promise<Credentials>;
+  /** After the server refused them: drops what is cached, the output of an exec plugin included. */
+  forget(): void;
+}
 
 /** One call, as metrics count it and rights are compared. */
 export interface CallObserved {

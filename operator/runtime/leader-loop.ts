@@ -5,7 +5,7 @@
 
 import { pauseUnlessAborted } from "../../core/timers.ts";
 import { joinSignals } from "../kube/signals.ts";
-import { type Elector, type Leadership } from "../lead/elector.ts";
+import type { Elector, Leadership } from "../lead/elector.ts";
 import { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext } from "./operator-context.ts";
 

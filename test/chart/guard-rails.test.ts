@@ -129,7 +129,11 @@ it("the values of the page about guard rails are taken by the chart, and what it
   ]);
   const configMap = objectsIn(text).find(({ kind }) => kind === "ConfigMap");
   const { rulesOf } = readGuardRails(configMap?.["data"] as Readonly<Record<string, string>>);
-  expect(rulesOf("team-a")).toMatchObject({ maxQuotaObjects: 5_000_000, maxQuotaBytes: 1_073_741_824, anyone: "ReadOnly" });
+  expect(rulesOf("team-a")).toMatchObject({
+    maxQuotaObjects: 5_000_000,
+    maxQuotaBytes: 1_073_741_824,
+    anyone: "ReadOnly",
+  });
   expect(rulesOf("sandbox")).toMatchObject({ maxQuotaObjects: 1_000_000, deletionPolicy: "Delete" });
   // Every rule is in the table of the page.
   const documented = [...page.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names = ""]) =>

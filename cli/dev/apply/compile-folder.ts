@@ -5,9 +5,9 @@
 import { createSecretKey } from "node:crypto";
 import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
-import { pendingIssuers, issuerSourcesOf } from "../../../operator/compile/issuers.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../../operator/compile/hosts.ts";
+import { issuerSourcesOf, pendingIssuers } from "../../../operator/compile/issuers.ts";
 import type { CheckResource } from "../../../operator/compile/resource-check.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../../../operator/model/credentials.ts";
 import type { CustomResource } from "../../../operator/model/objects.ts";

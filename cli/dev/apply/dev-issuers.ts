@@ -4,8 +4,8 @@
 import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import { plainIssuerUrl } from "../../../core/env/issuer-rules.ts";
 import { systemMonotonic, type Timers } from "../../../core/timers.ts";
-import { fetchIssuer } from "../../../operator/issuers/fetch-issuer.ts";
 import { devLimits } from "../../../operator/issuers/address-rules.ts";
+import { fetchIssuer } from "../../../operator/issuers/fetch-issuer.ts";
 import { FetchFailure } from "../../../operator/issuers/fetch-text.ts";
 import { createIssuerFetcher } from "../../../operator/issuers/issuer-fetcher.ts";
 import type { IssuerSource, IssuersContext } from "../../../operator/model/issuers.ts";

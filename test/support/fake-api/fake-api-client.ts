@@ -1,8 +1,13 @@
 // The operator's own client, connected to a fake API server.
 
 import type { KubeApi } from "../../../operator/kube/api.ts";
-import { type CredentialSource, type Credentials, serverUrl } from "../../../operator/kube/connect.ts";
-import type { CallObserved, HttpTransportLimits } from "../../../operator/kube/http-transport.ts";
+import { serverUrl } from "../../../operator/kube/connect.ts";
+import type {
+  CallObserved,
+  CredentialSource,
+  Credentials,
+  HttpTransportLimits,
+} from "../../../operator/kube/http-transport.ts";
 import { createRestApi } from "../../../operator/kube/rest-api.ts";
 
 export interface FakeApiClientOptions {

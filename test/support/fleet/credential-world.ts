@@ -9,7 +9,7 @@ import { noHosts } from "../../../operator/compile/hosts.ts";
 import { pendingIssuers } from "../../../operator/compile/issuers.ts";
 import { createResourceCheck } from "../../../operator/compile/resource-check.ts";
 import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../../operator/model/objects.ts";
-import { type ProjectObjects, adoptAnnotation } from "../../../operator/model/project-objects.ts";
+import { adoptAnnotation, type ProjectObjects } from "../../../operator/model/project-objects.ts";
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Credentials, serverUrl } from "../../../../operator/kube/connect.ts";
-import { createPools, defaultLimits } from "../../../../operator/kube/http-transport.ts";
+import { serverUrl } from "../../../../operator/kube/connect.ts";
+import { type Credentials, createPools, defaultLimits } from "../../../../operator/kube/http-transport.ts";
 
 const credentials: Credentials = {
   server: serverUrl("https://api.example.org"),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type KubeApi, type WatchEvent } from "../../../../operator/kube/api.ts";
-import { type Credentials, serverUrl } from "../../../../operator/kube/connect.ts";
-import type { CallObserved } from "../../../../operator/kube/http-transport.ts";
+import { serverUrl } from "../../../../operator/kube/connect.ts";
+import type { CallObserved, Credentials } from "../../../../operator/kube/http-transport.ts";
 import { customTypes, leaseType, namespaceType, secretType } from "../../../../operator/kube/objects.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
