@@ -2,8 +2,8 @@
 // goes on working, with the role, the access and the expiry that the spec says now.
 
 import type { KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { ApiKey, ApiResource, ProjectUser, RootKey } from "../model/objects.ts";
 import { type Evaluation, type Result, refuse } from "../model/verdict.ts";
 import { initialValueText } from "./initial-value.ts";
