@@ -33,7 +33,9 @@ export async function guideSources(): Promise<Sources> {
 /** The files that replace or join them where people sign in at a provider. */
 export async function openIdSources(): Promise<Sources> {
   const names = (await readdir(join(sample, "openid"))).filter((name) => name.endsWith(".ts"));
-  return new Map(await Promise.all(names.map((name) => sourceIn("openid", name))));
+  const sources = await Promise.all(names.map((name) => sourceIn("openid", name)));
+  // In the app they are among the others.
+  return new Map(sources.map(([name, text]) => [name, text.replaceAll('"../src/', '"./')]));
 }
 
 async function sourceIn(folder: string, name: string): Promise<readonly [string, string]> {

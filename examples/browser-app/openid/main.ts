@@ -1,10 +1,10 @@
 // main.ts: signs in at the provider, shows a task, and saves it.
 
-import { api } from "./api.ts";
+import { api } from "../src/api.ts";
+import { showAlert, showErrors } from "../src/form-errors.ts";
+import { changeTask, createTask, type Fields, keysOfNewTask, type TaggedTask } from "../src/tasks.ts";
 import { keepDraft, takeDraft } from "./draft.ts";
-import { showAlert, showErrors } from "./form-errors.ts";
 import { completeSignIn, type Person, Refused, signIn, signOut, whyNotSignedIn } from "./session.ts";
-import { changeTask, createTask, type Fields, keysOfNewTask, type TaggedTask } from "./tasks.ts";
 
 const signInForm = find<HTMLFormElement>(document, "#sign-in");
 const taskForm = find<HTMLFormElement>(document, "#task");
