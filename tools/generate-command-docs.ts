@@ -80,7 +80,7 @@ Only \`Available\` has this reason, while it is \`Unknown\`; no Event goes with 
 
 \`kubectl describe\` and \`kubectl events\` show each change once. Each of the other reasons above is an Event when it becomes the
 reason of a condition: of type Warning, except \`WaitingForReplicas\`, \`WaitingForIssuer\`, \`Suspended\` and \`Deleting\`. When very many objects change at once, Normal Events
-are left out, \`Ready\` and those of new credentials first ([\`jsonplane_events_dropped_total\`](operator-metrics.md)). There are also these:
+are left out ([\`jsonplane_events_dropped_total\`](operator-metrics.md)). There are also these:
 
 | Event | Type | Meaning |
 |---|---|---|
