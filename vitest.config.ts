@@ -1,6 +1,7 @@
-// One vitest project per kind of test, so that each kind has its own command, time limits and real parts. Half of the
-// cores run test files, two at least: the servers that the tests start want the others. Where files are many and start little,
-// they share a worker's modules (isolate: false): importing has no effect and modules keep no state, and half a second per file is spared.
+// One vitest project per kind of test, so that each kind has its own command, time limits and real
+// parts. Half of the cores run test files, two at least: the servers that the tests start want the
+// others. Where files are many and start little, they share a worker's modules (isolate: false):
+// importing has no effect and modules keep no state, and half a second per file is spared.
 
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -31,8 +32,8 @@ export default defineConfig({
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
           setupFiles: sameCases,
-          // Files share their modules: loading those anew for each file took as long as the tests do. test/meta/unit-tests.test.ts
-          // keeps out what one file would leave to the next.
+          // Files share their modules: loading those again for each file took as long as the tests
+          // do. test/meta/unit-tests.test.ts keeps out what one file would leave to the next.
           isolate: false,
           testTimeout: countForTier(60) * seconds,
         },

@@ -1,11 +1,11 @@
-// The operators of filters: one table from which lists read them, OpenAPI documents describe them, and
-// the console offers them. What each finds is in dataplane/objects/list/conditions.ts.
+// The operators of filters: one table from which lists read them, OpenAPI documents describe them,
+// and the console offers them. What each finds is in dataplane/objects/list/conditions.ts.
 
 /** How the value of a filter is read, and of which values. */
 export type OperandKind =
   /** One that the field can hold. */
   | "equal"
-  /** One that compares with the field's: also a fraction for whole numbers, or the start of a date. */
+  /** One that compares with the field's: also a fraction for an integer, or the start of a date. */
   | "range"
   /** Several, separated by commas. */
   | "list"

@@ -1,7 +1,8 @@
-// `npm run build`: compiles the package into dist/, because Node refuses TypeScript under node_modules. Everything that isn't
-// TypeScript (Lua scripts, CRDs) is copied to the same place below dist/, where code finds it relative to itself; pages are bundled.
-// Refuses, and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another folder, for tests that
-// must not replace what others are running.
+// `npm run build`: compiles the package into dist/, because Node refuses TypeScript under
+// node_modules. Everything that isn't TypeScript (Lua scripts, CRDs) is copied to the same place
+// below dist/, where code finds it relative to itself; pages are bundled. Refuses, and leaves no
+// dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another
+// folder, for tests that must not replace what others are running.
 
 import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -43,7 +44,7 @@ async function copyAssets(folder: string): Promise<number> {
   return assets.length;
 }
 
-/** What is under a licence of others has its text beside it. */
+/** What is under a licence of others has its text next to it. */
 async function writePages(): Promise<void> {
   for (const page of pageNames) {
     const folder = join(dist, "pages", "built", page);
@@ -54,7 +55,9 @@ async function writePages(): Promise<void> {
   }
 }
 
-/** dist/ has a package.json of its own, so that `../package.json` means the same in compiled code. */
+/**
+ * dist/ has a package.json of its own, so that `../package.json` means the same in compiled code.
+ */
 async function describe(): Promise<void> {
   const whole = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Readonly<Record<string, unknown>>;
   const { name, version, type } = whole;

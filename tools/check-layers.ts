@@ -1,5 +1,5 @@
-// `npm run check -- layers`: prints what breaks the repository's shape (import direction, cycles, file size, names, script
-// headers), one line each, and exits 1 when there is anything.
+// `npm run check -- layers`: prints what breaks the repository's shape (import direction, cycles,
+// file size, names, script headers), one line each, and exits 1 when there is anything.
 
 import { checkLayers } from "./layers/check-layers.ts";
 import { printable } from "./layers/violations.ts";

@@ -1,4 +1,5 @@
-// The files of an earlier commit of this repository, in a folder of their own: what this version is upgraded from, or measured against.
+// The files of an earlier commit of this repository, in a folder of their own: what this version is
+// upgraded from, or measured against.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Turns crds/*.yaml into docs/reference/custom-resources.md: per kind an example and tables of its fields, and once the fields of the
-// status that kinds share.
+// Turns crds/*.yaml into docs/reference/custom-resources.md: per kind an example and tables of its
+// fields, and once the fields of the status that kinds share.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -101,7 +101,8 @@ interface FieldRow {
 function fieldRows(node: CrdNode, path: string): readonly FieldRow[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
     const fieldPath = `${path}.${name}`;
-    // `kubectl explain` shows no defaults, so the description ends with it; the table has a column for it.
+    // `kubectl explain` shows no defaults, so the description ends with it; the table has a column
+    // for it.
     const [meaning = "", described = ""] = (field.description ?? "").split(/ ?Default: (?=[^ ])/);
     const value = node.required?.includes(name) === true ? "**required**" : defaultText(field.default, described);
     const row = { fieldPath: code(fieldPath), type: typeText(field), value, meaning: cell(meaning) };
@@ -111,7 +112,10 @@ function fieldRows(node: CrdNode, path: string): readonly FieldRow[] {
   });
 }
 
-/** The default of the schema; without one, the description's, such as of a default that depends on another field. */
+/**
+ * The default of the schema; without one, the description's, such as of a default that depends on
+ * another field.
+ */
 function defaultText(value: unknown, described: string): string {
   if (value === undefined) return cell(described.replace(/\.$/, ""));
   return JSON.stringify(value) === "{}" ? "" : code(JSON.stringify(value));

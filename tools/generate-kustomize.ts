@@ -1,5 +1,6 @@
-// The manifests of deploy/kustomize: what the chart renders to, without the labels of Helm, so that `kubectl apply -k` installs the same as
-// `helm install`. Needs Helm, so it is no part of `npm run check`: a test of the chart compares them with what stands in the repository.
+// The manifests of deploy/kustomize: what the chart renders to, without the labels of Helm, so that
+// `kubectl apply -k` installs the same as `helm install`. Needs Helm, so it is no part of `npm run
+// check`: a test of the chart compares them with what stands in the repository.
 
 import { join } from "node:path";
 import type { Environment } from "./parts/cache.ts";
@@ -33,7 +34,10 @@ async function render(helm: string, values: readonly string[]): Promise<string> 
   return withoutHelm(done.stdout);
 }
 
-/** Whoever installs with kustomize has no release that these labels would speak of; blank lines differ between Helm 3 and 4. */
+/**
+ * Whoever installs with kustomize has no release that these labels would speak of; blank lines
+ * differ between Helm 3 and 4.
+ */
 function withoutHelm(text: string): string {
   return text.replace(/^ *(?:helm\.sh\/chart|app\.kubernetes\.io\/managed-by): .*\n/gm, "").replace(/^\s*\n/gm, "");
 }

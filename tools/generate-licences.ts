@@ -1,12 +1,13 @@
-// Turns package-lock.json into the reference page of licences: what is shipped, under which terms. The lock file says both, so the page
-// is the same on every machine. Refuses a package that names no licence, or one that nobody has looked at.
+// Turns package-lock.json into the reference page of licences: what is shipped, under which terms.
+// The lock file says both, so the page is the same on every machine. Refuses a package that names
+// no licence, or one that nobody has looked at.
 
 import { relative, sep } from "node:path";
 import { bundledPackages, pageNames } from "../pages/bundle-page.ts";
 import { type LockedPackage, lockedPackages, shippedPackages } from "./image/production-packages.ts";
 import { root } from "./read-crds.ts";
 
-/** Licences that allow shipping beside Apache-2.0 code and ask for no more than their notice. */
+/** Licences that allow shipping next to Apache-2.0 code and ask for no more than their notice. */
 const accepted: ReadonlySet<string> = new Set([
   "MIT",
   "ISC",

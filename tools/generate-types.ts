@@ -1,5 +1,5 @@
-// Turns crds/*.yaml into core/manifests/generated/: per kind its TypeScript type as it is after defaulting, and the schema
-// that manifests are checked with.
+// Turns crds/*.yaml into core/manifests/generated/: per kind its TypeScript type as it is after
+// defaulting, and the schema that manifests are checked with.
 import { compile } from "json-schema-to-typescript";
 import { type CrdNode as Node, readCrds } from "./read-crds.ts";
 
@@ -22,7 +22,10 @@ export const ${kind[0]?.toLowerCase()}${kind.slice(1)}Schema: SchemaNode = ${JSO
   return files;
 }
 
-/** Interfaces of one kind, with every property read-only and those that have a default always present. */
+/**
+ * Interfaces of one kind, with every property read-only and those that have a default always
+ * present.
+ */
 async function typesOf(kind: string, schema: Node): Promise<string> {
   const { properties = {} } = schema;
   const spec = titled(properties["spec"], `${kind}Spec`);
@@ -80,7 +83,9 @@ function forTypes(node: Node): object {
   };
 }
 
-/** What checks a manifest: no texts for people, and no status, which nobody writes into a manifest. */
+/**
+ * What checks a manifest: no texts for people, and no status, which nobody writes into a manifest.
+ */
 function withoutStatus(schema: Node): Node {
   const { status: _, ...properties } = schema.properties ?? {};
   return withoutDescriptions({ ...schema, properties });

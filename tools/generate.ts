@@ -1,5 +1,6 @@
-// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the chart's values and its dashboards,
-// the licences of what is shipped. A test compares them with what stands in the repository.
+// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the
+// chart's values and its dashboards, the licences of what is shipped. A test compares them with
+// what stands in the repository.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

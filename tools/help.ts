@@ -1,5 +1,5 @@
-// `npm run help`: prints every npm script with one sentence. Refuses when a script has no sentence, or a sentence no script, so
-// that the list stays whole.
+// `npm run help`: prints every npm script with one sentence. Refuses when a script has no sentence,
+// or a sentence no script, so that the list stays whole.
 
 import { readFile } from "node:fs/promises";
 import { readArguments } from "./script-arguments.ts";

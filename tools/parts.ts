@@ -1,5 +1,6 @@
-// `make parts` and `npm run parts -- [GROUP] [--list]`: brings every part that a command will use, `test` by default; with --list it
-// only says what is there, from where and in which version. Exits 1 when a part can't be had, or a variable names what can't be used.
+// `make parts` and `npm run parts -- [GROUP] [--list]`: brings every part that a command will use,
+// `test` by default; with --list it only says what is there, from where and in which version. Exits
+// 1 when a part can't be had, or a variable names what can't be used.
 
 import { bringParts, partLine } from "./parts/bring-parts.ts";
 import { type PartGroup, partGroups, partsOf } from "./parts/groups.ts";

@@ -1,4 +1,5 @@
-// Reads the arguments of a script that a person runs. Refuses, with WrongArguments, what the script doesn't take.
+// Reads the arguments of a script that a person runs. Refuses, with WrongArguments, what the script
+// doesn't take.
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
@@ -15,7 +16,10 @@ export interface ScriptArguments<F extends Flags> {
   readonly words: readonly string[];
 }
 
-/** `words` names the arguments without a flag, such as `["[COMMIT]"]`; a last one that ends with `…` may be repeated. */
+/**
+ * `words` names the arguments without a flag, such as `["[COMMIT]"]`; a last one that ends with `…`
+ * may be repeated.
+ */
 export function readArguments<const F extends Flags>(
   options: F,
   words: readonly string[] = [],

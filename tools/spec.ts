@@ -1,5 +1,6 @@
-// `npm run spec`: prints every promise of the interface with the test that proved it in the last full run, and how many are proved;
-// exits 1 when one isn't, or when the last full run was not of this tree.
+// `npm run spec`: prints every promise of the interface with the test that proved it in the last
+// full run, and how many are proved; exits 1 when one isn't, or when the last full run was not of
+// this tree.
 
 import { fileURLToPath } from "node:url";
 import { readArguments } from "./script-arguments.ts";

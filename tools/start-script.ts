@@ -1,6 +1,6 @@
-// The frame of every script that a person runs, be it an npm script or a make target: a failure that the person can mend ends it with one
-// line and exit code 1, arguments that it doesn't take with exit code 2, a signal with the code that shells give it. A defect keeps its
-// stack.
+// The frame of every script that a person runs, be it an npm script or a make target: a failure
+// that the person can mend ends it with one line and exit code 1, arguments that it doesn't take
+// with exit code 2, a signal with the code that shells give it. A defect keeps its stack.
 
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,10 @@ export class ScriptFailed extends Error {
 }
 
 export interface Script {
-  /** What a signal has to undo. Ctrl-C reaches child processes by itself; a signal to this process alone doesn't. */
+  /**
+   * What a signal has to undo. Ctrl-C reaches child processes by itself; a signal to this process
+   * alone doesn't.
+   */
   onInterrupt(undo: () => Promise<void> | void): void;
 }
 
@@ -36,7 +39,9 @@ export function startScript(name: string): Script {
   return { onInterrupt: (undo) => void undoing.push(undo) };
 }
 
-/** For a script that has its own answer to signals. Errors that nothing waits for are told as well. */
+/**
+ * For a script that has its own answer to signals. Errors that nothing waits for are told as well.
+ */
 export function reportFailures(name: string): void {
   process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
     // Nobody reads the output any more, as after `| head`.
@@ -61,7 +66,10 @@ export function failureOf(error: unknown): string | undefined {
 const foreseen = [PartMissing, ScriptFailed, WrongArguments];
 const defects = [TypeError, RangeError, ReferenceError, SyntaxError];
 
-/** What the language throws is a defect, except what comes from the system: fetch says so with a TypeError. */
+/**
+ * What the language throws is a defect, except what comes from the system: fetch says so with a
+ * TypeError.
+ */
 function isDefect(error: Error): boolean {
   const codes = [error, ...causesOf(error)].map((each) => (each as NodeJS.ErrnoException).code);
   if (codes.some((code) => typeof code === "string" && /^E[A-Z0-9]+$/.test(code))) return false;

@@ -1,13 +1,14 @@
-// `npm run check`, `npm test` and parts of them: `node tools/test.ts check [NAME] | test [nightly | PROJECT …]`.
+// `npm run check`, `npm test` and parts of them: `node tools/test.ts check [NAME] | test [nightly |
+// PROJECT …]`.
 //
-// check         static checks, unit and meta tests: the gate before a push
-// check NAME    one static check: style, types or layers
-// test          the parts, then everything that a commit must pass, and its record, which `npm run spec` reads
-// test nightly  the same with many cases instead of few, then what takes too long for a commit
-// test PROJECT  the parts of one kind of test, then vitest, which gets the further arguments
+// check static checks, unit and meta tests: the gate before a push check NAME one static check:
+// style, types or layers test the parts, then everything that a commit must pass, and its record,
+// which `npm run spec` reads test nightly the same with many cases instead of few, then what takes
+// too long for a commit test PROJECT the parts of one kind of test, then vitest, which gets the
+// further arguments
 //
-// The last line of check, test and nightly is `N passed, N failed`. A failed check, a skipped test and a
-// test file that didn't run count as failed, and make the exit code 1.
+// The last line of check, test and nightly is `N passed, N failed`. A failed check, a skipped test
+// and a test file that didn't run count as failed, and make the exit code 1.
 
 import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -29,9 +30,10 @@ const cores = availableParallelism();
 /** More files at a time than cores: some wait for leases of a second. */
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(4, cores) };
 /**
- * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait for
- * them, so three run at once to keep two cores busy. The short files of `store` and `http`, which
- * compute, come last and fill the gaps. On two quiet cores both lanes end after about the same time.
+ * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait
+ * for them, so three run at once to keep two cores busy. The short files of `store` and `http`,
+ * which compute, come last and fill the gaps. On two quiet cores both lanes end after about the
+ * same time.
  */
 const whole: readonly Lane[] = [
   { name: "light", projects: ["process", "security"], workers: Math.max(1, Math.floor(cores / 2)) },
@@ -103,7 +105,10 @@ function finish({ broken, complaints, ...counts }: WholeRun): number {
   return summary(broken, complaints, counts);
 }
 
-/** Prints how many promises of the interface this run proved; returns the unproved ones when docs/spec-rows.yaml enforces them. */
+/**
+ * Prints how many promises of the interface this run proved; returns the unproved ones when
+ * docs/spec-rows.yaml enforces them.
+ */
 async function openRows(run: FullRun): Promise<readonly string[]> {
   const { rows, enforce } = await readRows(root);
   const verdicts = checkRows(rows, run);

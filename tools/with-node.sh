@@ -1,6 +1,7 @@
 #!/bin/sh
-# with-node.sh COMMAND…: runs a command with Node 24 or newer and this repository's packages first on the PATH, and brings both
-# when they are missing. Make and the npm scripts go through it, so that they work under any Node that npm itself runs on.
+# with-node.sh COMMAND…: runs a command with Node 24 or newer and this repository's packages first
+# on the PATH, and brings both when they are missing. Make and the npm scripts go through it, so
+# that they work under any Node that npm itself runs on.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)

@@ -205,8 +205,8 @@ function sortableIn(indexes: readonly unknown[]): readonly string[] {
 }
 
 /**
- * The document names each operator of an indexed field. Of a field without an index it has one filter,
- * to be short; all others that fit its types work too.
+ * The document names each operator of an indexed field. Of a field without an index it has one
+ * filter, to be short; all others that fit its types work too.
  */
 function withOperators(filters: readonly ParameterFilter[], fields: readonly Field[]): readonly Filter[] {
   const byField = Map.groupBy(filters, ({ field }) => field);

@@ -1,7 +1,9 @@
-// `npm run bare-machine [-- --whole] [-- --warm-go]`: the two commands as on a machine that has nothing of ours. A fresh clone of HEAD, an
-// empty HOME, empty caches, no environment, and a PATH of this system's own programs without any that a part could be. It runs `make run`
-// and asks the API, then brings the parts and runs a few test files on each kind of them; --whole runs all of `make test` instead.
-// --warm-go lets Go keep what it compiled before, which saves some ten minutes. Prints each command with its time; exits 1 when one fails.
+// `npm run bare-machine [-- --whole] [-- --warm-go]`: the two commands as on a machine that has
+// nothing of ours. A fresh clone of HEAD, an empty HOME, empty caches, no environment, and a PATH
+// of this system's own programs without any that a part could be. It runs `make run` and asks the
+// API, then brings the parts and runs a few test files on each kind of them; --whole runs all of
+// `make test` instead. --warm-go lets Go keep what it compiled before, which saves some ten
+// minutes. Prints each command with its time; exits 1 when one fails.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,7 +31,9 @@ const hiddenNames = new RegExp(`^(${hidden.join("|").replaceAll("*", ".*")})$`);
 /** How this machine reaches package registries is no part of what is tried. */
 const kept =
   /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|.*_CA_BUNDLE|PIP_.*|GO(PROXY|SUMDB|NOSUMDB|PRIVATE)|LANG)$/i;
-/** One file of each kind of part: Redis, a Kubernetes fleet, Helm and Lua, Prometheus, a browser. */
+/**
+ * One file of each kind of part: Redis, a Kubernetes fleet, Helm and Lua, Prometheus, a browser.
+ */
 const someFiles: readonly (readonly [group: string, file: string])[] = [
   ["store", "test/store/lua"],
   ["operator", "test/operator/journey.test.ts"],

@@ -1,5 +1,5 @@
-// `npm run bench -- before [COMMIT]`: this version and an earlier one, each with a Redis of its own and
-// the same objects, get the same requests in turns. Prints the ratio of speed and of CPU time.
+// `npm run bench -- before [COMMIT]`: this version and an earlier one, each with a Redis of its own
+// and the same objects, get the same requests in turns. Prints the ratio of speed and of CPU time.
 
 import { join } from "node:path";
 import { earlierTree } from "../../tools/earlier-tree.ts";

@@ -1,5 +1,6 @@
-// Requests that cost the event loop the most for what they send, and mostly are refused: what a hostile
-// tenant may do to its neighbours (neighbours.ts). Each is the text that goes over the connection.
+// Requests that cost the event loop the most for what they send, and mostly are refused: what a
+// hostile tenant may do to its neighbours (neighbours.ts). Each is the text that goes over the
+// connection.
 
 import type { Plane } from "./stage.ts";
 import { catalogueText } from "./subjects.ts";

@@ -1,6 +1,6 @@
-// How long a neighbour's deleted key works while one tenant does its worst: ten Projects whose users all
-// get new passwords by one edit of a Secret, again and again, with new keys, refused specs and large
-// schemas besides.
+// How long a neighbour's deleted key works while one tenant does its worst: ten Projects whose
+// users all get new passwords by one edit of a Secret, again and again, with new keys, refused
+// specs and large schemas besides.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OwnFleet } from "../support/fleet/fleet.ts";

@@ -1,7 +1,8 @@
-// `npm run bench -- neighbours`: what a busy project does to another one of the same replica. A client
-// reads an object of its own project on a schedule, while callers of the other project send one kind
-// of request as fast as they are answered. The baseline is the same load on another replica with a
-// Redis of its own, which shares only the cores. Exits 1 when something is far beyond its budget.
+// `npm run bench -- neighbours`: what a busy project does to another one of the same replica. A
+// client reads an object of its own project on a schedule, while callers of the other project send
+// one kind of request as fast as they are answered. The baseline is the same load on another
+// replica with a Redis of its own, which shares only the cores. Exits 1 when something is far
+// beyond its budget.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -21,7 +22,9 @@ import { bookText } from "./subjects.ts";
 const usualBudget = 1.1;
 /** Where a request of the load costs what hundreds of the client's do. */
 const costlyBudget = 2;
-/** Where each request is one command of Redis that takes some 10 ms, which nothing can interrupt. */
+/**
+ * Where each request is one command of Redis that takes some 10 ms, which nothing can interrupt.
+ */
 const oneCommandBudget = 5;
 /** On two cores, the ratio of a row may be half or twice that of another run. */
 const slack = 2;
@@ -185,8 +188,8 @@ async function beside(load: NeighbourLoad, { own, replica, read, seconds }: Besi
 }
 
 /**
- * Reads start on a schedule, and are timed from the moment at which they are due: a client that waits
- * for each response sends the fewest while responses take longest (coordinated omission).
+ * Reads start on a schedule, and are timed from the moment at which they are due: a client that
+ * waits for each response sends the fewest while responses take longest (coordinated omission).
  */
 async function p99Of(read: Read, seconds: number): Promise<number> {
   const start = performance.now();

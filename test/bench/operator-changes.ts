@@ -1,5 +1,5 @@
-// What is changed while many Projects are loaded, and how many milliseconds that takes: a schema and
-// a deleted key until both replicas have it, an emptied Redis, the end of a leader.
+// What is changed while many Projects are loaded, and how many milliseconds that takes: a schema
+// and a deleted key until both replicas have it, an emptied Redis, the end of a leader.
 
 import { Redis } from "ioredis";
 import { configKeys } from "../../core/config/config-keys.ts";

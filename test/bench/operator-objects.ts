@@ -1,5 +1,5 @@
-// The objects of the operator's benchmark: each Project has an ApiResource with a schema of 4 KiB, a
-// RootKey, and two ApiKeys; every tenth has a ProjectUser instead of the second key.
+// The objects of the operator's benchmark: each Project has an ApiResource with a schema of 4 KiB,
+// a RootKey, and two ApiKeys; every tenth has a ProjectUser instead of the second key.
 
 import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion, type Kind } from "../../core/manifests/object.ts";

@@ -1,8 +1,8 @@
-// `npm run bench -- operator`: a real API server with many Projects, one operator as the chart runs it,
-// and two replicas. Prints what a cold start takes, how soon a change or a revocation is live, and what
-// a restart, an emptied Redis and a lost leader cost. `--projects N` (10,000), `--changes N` (200).
-// `--hostile` only measures revocations beside a namespace that does its worst, and exits 1 when they
-// are far beyond their budget.
+// `npm run bench -- operator`: a real API server with many Projects, one operator as the chart runs
+// it, and two replicas. Prints what a cold start takes, how soon a change or a revocation is live,
+// and what a restart, an emptied Redis and a lost leader cost. `--projects N` (10,000), `--changes
+// N` (200). `--hostile` only measures revocations next to a namespace that does its worst, and
+// exits 1 when they are far beyond their budget.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ import { changeSchema, emptyRedis, endLeader, revokeKey } from "./operator-chang
 import { apiWrites, counter, cpuOfChildren, peakMemory, readyObjects, reconciles, until } from "./operator-figures.ts";
 import { declareMany, projectOf } from "./operator-objects.ts";
 
-/** The p99 of revocations beside a hostile namespace. */
+/** The p99 of revocations next to a hostile namespace. */
 const hostileBudgetMs = 300;
 /** `operator.resources.limits.memory` of the chart. */
 const containerMiB = 512;
@@ -39,7 +39,8 @@ export async function measureOperator(args: readonly string[]): Promise<void> {
   const projects = wholeNumber("--projects", values.projects ?? "10000", 1);
   const changes = Math.min(projects, wholeNumber("--changes", values.changes ?? "200", 1));
   await runOrThrow(process.execPath, ["tools/build.ts"], { cwd: fileURLToPath(root) });
-  // The replicas start before the operator that is measured: they need a key ring and a configuration.
+  // The replicas start before the operator that is measured: they need a key ring and a
+  // configuration.
   const fleet = await startFleet({ operators: 1, replicas: 2, operatorArgs: ["--log-level", "warn"] });
   try {
     const rows = values.hostile ? await besideHostile(fleet) : await atScale(fleet, projects, changes);

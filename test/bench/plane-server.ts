@@ -1,6 +1,7 @@
 // The data plane as in production: over Redis JSON, its two projects followed from there, behind a
-// proxy that it trusts, with access log and metrics. Prints where it listens and what a client needs.
-// `npm run bench -- before` starts this file of an earlier commit too: keep its path and its output.
+// proxy that it trusts, with access log and metrics. Prints where it listens and what a client
+// needs. `npm run bench -- before` starts this file of an earlier commit too: keep its path and its
+// output.
 
 import { createWriteStream } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";

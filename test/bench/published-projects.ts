@@ -1,5 +1,5 @@
-// The benchmarks' projects as a replica has them in production: published to Redis by the operator's
-// publisher, sealed with a key ring, and followed from there.
+// The benchmarks' projects as a replica has them in production: published to Redis by the
+// operator's publisher, sealed with a key ring, and followed from there.
 
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.ts";

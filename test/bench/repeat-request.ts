@@ -1,6 +1,7 @@
-// Sends one request again and again over some connections, as fast as it is answered. It is a process
-// of its own, so that large requests take no time of the process that measures. Arguments: a file
-// with the raw request, host, port, connections. Answers with the number of responses by status.
+// Sends one request again and again over some connections, as fast as it is answered. It is a
+// process of its own, so that large requests take no time of the process that measures. Arguments:
+// a file with the raw request, host, port, connections. Answers with the number of responses by
+// status.
 
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";

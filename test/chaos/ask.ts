@@ -1,4 +1,5 @@
-// Sends one request to a replica over a kept connection, writes down how it was answered, and says what is known of its effect.
+// Sends one request to a replica over a kept connection, writes down how it was answered, and says
+// what is known of its effect.
 
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import type { History, Outcome } from "./history.ts";

@@ -1,5 +1,5 @@
-// The same world with a real API server and a real operator: the project is declared, keys are what the operator minted. Replicas'
-// wall clocks can be moved.
+// The same world with a real API server and a real operator: the project is declared, keys are what
+// the operator minted. Replicas' wall clocks can be moved.
 
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -72,7 +72,8 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
 }
 
 async function declareShop(tenant: Tenant): Promise<void> {
-  // As items() and shelf() in project.ts: entries by owner are kept, and asked for, only where a scope says Own.
+  // As items() and shelf() in project.ts: entries by owner are kept, and asked for, only where a
+  // scope says Own.
   const own = { scope: { read: "Own", write: "Own" } };
   const all = { scope: { read: "All", write: "All" } };
   await tenant.create(

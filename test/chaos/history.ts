@@ -1,5 +1,6 @@
-// What happened in a run, in one order of time: every operation with what it was answered, every probe, and what was broken when.
-// A write stands in the history from the moment that it is sent; until its answer is there, nobody knows its outcome.
+// What happened in a run, in one order of time: every operation with what it was answered, every
+// probe, and what was broken when. A write stands in the history from the moment that it is sent;
+// until its answer is there, nobody knows its outcome.
 
 /** `unknown` = it may have taken place once, or not at all. */
 export type Outcome = "done" | "refused" | "unknown";
@@ -62,7 +63,10 @@ export interface Walk extends Span {
   readonly found: readonly string[];
 }
 
-/** A request with a credential: whether it was let in. Refused for want of a store is neither, and not written down. */
+/**
+ * A request with a credential: whether it was let in. Refused for want of a store is neither, and
+ * not written down.
+ */
 export interface Access extends Span {
   readonly kind: "access";
   readonly credential: string;
@@ -98,7 +102,10 @@ export interface Limited extends Span {
   readonly limit: string;
   readonly perSecond: number;
   readonly burst: number;
-  /** While Redis refuses writes nothing can be counted: then each replica counts by itself, or nothing is let through. */
+  /**
+   * While Redis refuses writes nothing can be counted: then each replica counts by itself, or
+   * nothing is let through.
+   */
   readonly uncounted: "each replica" | "nothing";
   readonly passed: boolean;
   /** Seconds; 0 when nothing was said. */

@@ -1,5 +1,6 @@
-// Plays the operator where none is needed: publishes the project through the real publisher, withdraws nothing, looks every second
-// whether Redis still has it, and publishes anew when it was lost, as the operator's maintenance does.
+// Plays the operator where none is needed: publishes the project through the real publisher,
+// withdraws nothing, looks every second whether Redis still has it, and publishes again when it was
+// lost, as the operator's maintenance does.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";

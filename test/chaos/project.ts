@@ -31,7 +31,8 @@ export function shopParts(): ProjectParts {
   return project(
     "shop",
     withUser(user),
-    // No client's session ends for another one: those that could not be ended, of a server whose clock has jumped, add up.
+    // No client's session ends for another one: those that could not be ended, of a server whose
+    // clock has jumped, add up.
     withSessions({ maxPerUser: 1_000 }),
     withKey("worker", { role: "Administrators" }),
     withKey(victim, { role: "Administrators" }),
@@ -42,13 +43,19 @@ export function shopParts(): ProjectParts {
   );
 }
 
-/** Of a project beside the shop, for scenarios with `limits`: what it lets through, in all and of guesses at a password. */
+/**
+ * Of a project next to the shop, for scenarios with `limits`: what it lets through, in all and of
+ * guesses at a password.
+ */
 export const limitedBase = "/default/limited";
 export const limitedRate = { perSecond: 5, burst: 5 } as const;
 /** Ten in five minutes, which is longer than a run. */
 export const guesses = { perSecond: 0, burst: 10 } as const;
 
-/** What nobody has to log in for: writes of an address in a minute; of windows of a minute at most three meet a run. */
+/**
+ * What nobody has to log in for: writes of an address in a minute; of windows of a minute at most
+ * three meet a run.
+ */
 export const openBase = "/default/open";
 export const anonymousWrites = { perSecond: 0, burst: 30 } as const;
 const anonymousWritesPerMinute = anonymousWrites.burst / 3;
@@ -86,7 +93,10 @@ export const shelfSchema = {
   properties: { rank: { type: "integer" }, label: { type: "integer" } },
 } as const;
 
-/** Objects that writers own and see no others of, with these indexes: the store keeps them by owner as well. */
+/**
+ * Objects that writers own and see no others of, with these indexes: the store keeps them by owner
+ * as well.
+ */
 export function items(...indexes: readonly string[]): Modifier {
   return withResource("items", { scope: { read: "Own", write: "All" }, schema: itemsSchema, indexes });
 }

@@ -1,4 +1,5 @@
-// The Redis that a scenario runs on: one server, a primary behind a Sentinel, or a Cluster whose primaries have replicas.
+// The Redis that a scenario runs on: one server, a primary behind a Sentinel, or a Cluster whose
+// primaries have replicas.
 
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";

@@ -1,5 +1,6 @@
-// Plays one scenario: fills the world, lets clients go, makes trouble, waits until everything works again by itself, reads everything
-// back through every replica, and has the history judged, each second and at the end.
+// Plays one scenario: fills the world, lets clients go, makes trouble, waits until everything works
+// again by itself, reads everything back through every replica, and has the history checked, each
+// second and at the end.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
@@ -27,8 +28,8 @@ export interface RunOptions {
   readonly seed: number;
   readonly seconds: number;
   /**
-   * By how much every time limit is multiplied, 1 by default. What docs/chaos.md promises in seconds holds on a machine that does nothing
-   * else; a test holds on any.
+   * By how much every time limit is multiplied, 1 by default. What docs/chaos.md promises in
+   * seconds holds on a machine that does nothing else; a test holds on any.
    */
   readonly slack?: number;
 }
@@ -239,7 +240,8 @@ class Run {
 
   async #revokedStayOut(): Promise<void> {
     const { history, world, asker } = this.#parts;
-    // Everything works again: what was asked for while nothing could be written has to take place now.
+    // Everything works again: what was asked for while nothing could be written has to take place
+    // now.
     for (const { credential, as, revoking } of this.#kept.unfinished) {
       revoking.end();
       this.#kept.ended.set(credential, as);

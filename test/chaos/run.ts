@@ -1,5 +1,5 @@
-// `npm run chaos`: plays every scenario, or those that `--only a,b` names, with `--seed N` (1 by default)
-// for `--seconds S` each. Exits 1 when something happened that must not.
+// `npm run chaos`: plays every scenario, or those that `--only a,b` names, with `--seed N` (1 by
+// default) for `--seconds S` each. Exits 1 when something happened that must not.
 
 import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";

@@ -25,7 +25,9 @@ export interface Stage {
   readonly seconds: number;
   /** Milliseconds until then; never negative. */
   left(): number;
-  /** What was acknowledged from then to this moment may be gone, by what the durability promises. */
+  /**
+   * What was acknowledged from then to this moment may be gone, by what the durability promises.
+   */
   mayLose(from: number): void;
   /** Tries a credential at every replica. */
   tries(credential: string, as: string): Promise<void>;

@@ -1,5 +1,6 @@
-// Loaded into a replica's process before its program (`node --import`): moves its wall clock by as many milliseconds as stand in a
-// file, which is read every 50 ms. Timers and performance.now() go on as they are, as with a real clock that jumps.
+// Loaded into a replica's process before its program (`node --import`): moves its wall clock by as
+// many milliseconds as stand in a file, which is read every 50 ms. Timers and performance.now() go
+// on as they are, as with a real clock that jumps.
 
 import { readFileSync } from "node:fs";
 

@@ -5,7 +5,7 @@ import { eventually } from "../support/time/eventually.ts";
 import type { Stage } from "./scenario.ts";
 import type { WorldReplica } from "./world-replica.ts";
 
-/** All of the world unless told otherwise. */
+/** All of the world by default. */
 export async function untilAllReplicas(
   { world }: Stage,
   holds: (state: ReplicaState) => boolean,

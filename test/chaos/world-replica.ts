@@ -1,5 +1,5 @@
-// One replica of a scenario's world: a process that can be killed and started anew on its ports, behind a TCP proxy and with a wall
-// clock of its own where the scenario wants them.
+// One replica of a scenario's world: a process that can be killed and started again on its ports,
+// behind a TCP proxy and with a wall clock of its own where the scenario wants them.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface WorldReplica extends Target {
   /** It stands still, with its connections open, until `resume`. */
   pause(): void;
   resume(): void;
-  /** Starts it anew on the same ports. */
+  /** Starts it again on the same ports. */
   start(): Promise<void>;
   /** Moves its wall clock away from the machine's. */
   shiftClock(milliseconds: number): Promise<void>;

@@ -1,5 +1,5 @@
-// What a scenario breaks: real Redis JSON, replicas of the data plane as processes of their own, each behind a TCP proxy where the
-// scenario wants one, and the project's configuration.
+// What a scenario breaks: real Redis JSON, replicas of the data plane as processes of their own,
+// each behind a TCP proxy where the scenario wants one, and the project's configuration.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,15 +20,21 @@ export interface WorldPlan {
   readonly proxies?: boolean;
   /** Replicas whose wall clock the scenario moves. */
   readonly shiftedClocks?: boolean;
-  /** A project with rates beside the shop, and who ask it for more than it gives. */
+  /** A project with rates next to the shop, and who ask it for more than it gives. */
   readonly limits?: boolean;
-  /** What becomes of the end of a session while Redis refuses writes; absent = it takes them, or is away. */
+  /**
+   * What becomes of the end of a session while Redis refuses writes; absent = it takes them, or is
+   * away.
+   */
   readonly ends?: EndsOfSessions;
   /** Who log in and out all the time; one by default. */
   readonly sessionClients?: number;
 }
 
-/** `fail closed`: the replica that was asked refuses its tokens from then on, all others as soon as Redis takes writes. */
+/**
+ * `fail closed`: the replica that was asked refuses its tokens from then on, all others as soon as
+ * Redis takes writes.
+ */
 export type EndsOfSessions = "go on" | "fail closed";
 
 export interface World {
@@ -62,7 +68,9 @@ export interface FleetControl {
 }
 
 export interface Standby {
-  /** Its connections to the API server pass nothing any more, and nobody is told; new ones work. */
+  /**
+   * Its connections to the API server pass nothing any more, and nobody is notified; new ones work.
+   */
   goDeaf(): void;
   /** Whether it leads, and has published everything. */
   hasTakenOver(): Promise<boolean>;

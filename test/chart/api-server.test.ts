@@ -1,4 +1,5 @@
-// Everything that the chart renders to, taken by a real API server, in namespaces that hold pods to the standard "restricted".
+// Everything that the chart renders to, taken by a real API server, in namespaces that hold pods to
+// the standard "restricted".
 
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -41,7 +42,10 @@ function restricted(name: string): string {
 
 const listOf = (items: readonly unknown[]): string => JSON.stringify({ apiVersion: "v1", kind: "List", items });
 
-/** As controllers make it, but for what only they or another cluster would know of: the account, a volume's claim, a class. */
+/**
+ * As controllers make it, but for what only they or another cluster would know of: the account, a
+ * volume's claim, a class.
+ */
 function podOf({ metadata: { name }, spec: { template } }: Workload, namespace: string): unknown {
   const { serviceAccountName: _, priorityClassName: __, volumes = [], ...spec } = template?.spec ?? {};
   return {

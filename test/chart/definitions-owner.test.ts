@@ -1,5 +1,6 @@
-// CustomResourceDefinitions on a real API server: what the chart's policy lets nobody delete; and of those that were deleted and are
-// there again, which command leaves Helm their owner, and what Helm says where another one is.
+// CustomResourceDefinitions on a real API server: what the chart's policy lets nobody delete; and
+// of those that were deleted and are there again, which command leaves Helm their owner, and what
+// Helm says where another one is.
 
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

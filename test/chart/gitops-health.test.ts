@@ -1,5 +1,5 @@
-// The health checks of deploy/gitops: Argo CD's in Lua and Flux' in CEL, over the conditions that the operator writes for every reason,
-// agree with what the reason is, for all five kinds.
+// The health checks of deploy/gitops: Argo CD's in Lua and Flux' in CEL, over the conditions that
+// the operator writes for every reason, agree with what the reason is, for all five kinds.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -150,7 +150,10 @@ describe.each(kinds)("Flux' health check of %s", (kind) => {
   });
 });
 
-/** In Flux' order. An expression that fails, as one of a status that isn't there, means that it waits. */
+/**
+ * In Flux' order. An expression that fails, as one of a status that isn't there, means that it
+ * waits.
+ */
 function fluxSays(expressions: Expressions, { metadata, status = {} }: Watched): string {
   for (const name of ["inProgress", "failed", "current"] as const) {
     const context = { metadata: bigGenerations(metadata), status: bigGenerations(status) };

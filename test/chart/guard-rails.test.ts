@@ -1,5 +1,5 @@
-// The chart's admission policies on a real API server: they decide as the operator does (test/unit/operator/guard-rails), and refuse
-// nothing that was there before.
+// The chart's admission policies on a real API server: they decide as the operator does
+// (test/unit/operator/guard-rails), and refuse nothing that was there before.
 
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +15,10 @@ import { declared } from "../support/kubernetes/declared.ts";
 import { guardRailCases, inNamespace } from "../support/kubernetes/guard-rail-cases.ts";
 import { eventually } from "../support/time/eventually.ts";
 
-/** A namespace for each case, so that one release has the rules of all of them. Which hosts are allowed is one rule for all namespaces. */
+/**
+ * A namespace for each case, so that one release has the rules of all of them. Which hosts are
+ * allowed is one rule for all namespaces.
+ */
 const namespaceOf = (index: number): string => `rails-${index}`;
 const cases = guardRailCases
   .map((each, index) => ({ ...inNamespace(each, namespaceOf(index)), index }))

@@ -1,5 +1,6 @@
-// Installations that are not called what the guides call them: odd names of releases and namespaces, several in one cluster, a part
-// of another chart, and one by somebody who may write nothing that belongs to the cluster.
+// Installations that are not called what the guides call them: odd names of releases and
+// namespaces, several in one cluster, a part of another chart, and one by somebody who may write
+// nothing that belongs to the cluster.
 
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// The install without Helm, deploy/kustomize: generated from the chart as it is, whole, and taken by a real API server.
+// The install without Helm, deploy/kustomize: generated from the chart as it is, whole, and taken
+// by a real API server.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

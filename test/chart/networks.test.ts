@@ -1,4 +1,5 @@
-// NetworkPolicies: whom each program may reach and who may reach it, for every kind of Redis and of cluster.
+// NetworkPolicies: whom each program may reach and who may reach it, for every kind of Redis and of
+// cluster.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";

@@ -1,4 +1,5 @@
-// What an install says at its end: commands that work for what was installed, and what is still to be done by hand.
+// What an install says at its end: commands that work for what was installed, and what is still to
+// be done by hand.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";

@@ -1,4 +1,5 @@
-// Values that win over what the chart has by itself, false and zero included, and what a released chart says of its images.
+// Values that win over what the chart has by itself, false and zero included, and what a released
+// chart says of its images.
 
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// What the chart renders to: the same with Helm 4 and, in the nightly tier, Helm 3, as it stands in golden files, and nothing when
-// values make no sense.
+// What the chart renders to: the same with Helm 4 and, in the nightly tier, Helm 3, as it stands in
+// golden files, and nothing when values make no sense.
 
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";

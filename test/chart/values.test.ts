@@ -1,4 +1,5 @@
-// Values in odd company: labels given twice, hosts that are no URL, sizes that an autoscaler can't use.
+// Values in odd company: labels given twice, hosts that are no URL, sizes that an autoscaler can't
+// use.
 
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// Workloads over their life: what an upgrade can't change stays the same, what it changes makes pods anew, they wait for Redis as long
-// as it takes, and have time to end.
+// Workloads over their life: what an upgrade can't change stays the same, what it changes makes
+// pods again, they wait for Redis as long as it takes, and have time to end.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
@@ -132,7 +132,7 @@ describe("the heap of Node", () => {
       const { stdout } = await runCommand(process.execPath, ["-e", print], { env: { NODE_OPTIONS: options } });
       return Number(stdout);
     };
-    // Beside it stands room for what is new, which is the same in both.
+    // Next to it stands room for what is new, which is the same in both.
     expect((await limitAt(70)) / (await limitAt(35))).toBeGreaterThan(1.8);
   });
 });

@@ -1,5 +1,6 @@
-// The demo: a whole fleet on one machine without Docker, from the starters that tests use: a real Kubernetes API server and etcd, Redis
-// JSON, the operator, two replicas of the data plane, and the examples. Whatever fails is said in one line, with exit code 1.
+// The demo: a fleet on one machine without Docker, from the starters that tests use: a real
+// Kubernetes API server and etcd, Redis JSON, the operator, two replicas of the data plane, and the
+// examples. Whatever fails is said in one line, with exit code 1.
 
 import { fileURLToPath } from "node:url";
 import { type Closers, runProgram } from "../../cli/run-program.ts";

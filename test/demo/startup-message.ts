@@ -1,4 +1,5 @@
-// Turns a running demo into the text that it starts with: how to reach it with kubectl, where the API is, lines to try.
+// Turns a running demo into the text that it starts with: how to reach it with kubectl, where the
+// API is, lines to try.
 
 import type { Replica } from "../support/fleet/replica.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";

@@ -1,5 +1,6 @@
-// Waits until something holds, up to a bound, and gives up at once when a program that it depends on has ended. The failure says what
-// was waited for in its first line, and what the programs said in the others.
+// Waits until something holds, up to a bound, and gives up at once when a program that it depends
+// on has ended. The failure says what was waited for in its first line, and what the programs said
+// in the others.
 
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -1,4 +1,5 @@
-// What a person wants to see when a journey has failed: pods, Events, statuses and logs, as they are at that moment.
+// What a person wants to see when a journey has failed: pods, Events, statuses and logs, as they
+// are at that moment.
 
 import { systemNamespace, type Target } from "./target.ts";
 

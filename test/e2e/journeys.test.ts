@@ -1,6 +1,7 @@
-// The life of an installation on a real cluster, from `helm install` to the purge of its last datum, under continuous traffic. Each journey
-// begins where the one before it ended, and the first that fails ends the run with what the cluster says. Those of an upgrade can be run
-// without the others.
+// The life of an installation on a real cluster, from `helm install` to the purge of its last
+// datum, under continuous traffic. Each journey begins where the one before it ended, and the first
+// that fails ends the run with what the cluster says. Those of an upgrade can be run without the
+// others.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -190,7 +191,8 @@ describe("an installation", () => {
       withinMs: minutes,
     });
     const { failures } = await traffic.chapter();
-    // Without a ready replica the Service has nobody to send to: connections are refused or not answered, for a moment.
+    // Without a ready replica the Service has nobody to send to: connections are refused or not
+    // answered, for a moment.
     expect(failures.filter((failure) => /: [0-9]{3} /.test(failure))).toEqual([]);
     await changed("redis");
     await expectSoon();

@@ -1,6 +1,7 @@
-// Which cluster it is: the one that JSONPLANE_E2E_KUBECONFIG names, together with images that its nodes have or can pull; else one that
-// comes and goes with this run (kind where Docker is, else a node of our own), with images packed here. KUBECONFIG itself is never
-// looked at: it may name a cluster that somebody works with, and the journeys end by purging everything.
+// Which cluster it is: the one that JSONPLANE_E2E_KUBECONFIG names, together with images that its
+// nodes have or can pull; else one that comes and goes with this run (kind where Docker is, else a
+// node of our own), with images packed here. KUBECONFIG itself is never looked at: it may name a
+// cluster that somebody works with, and the journeys end by purging everything.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// The cluster that the journeys run on, and what they find there: kubectl and Helm bound to it, and images that its nodes have.
+// The cluster that the journeys run on, and what they find there: kubectl and Helm bound to it, and
+// images that its nodes have.
 
 import { findHelm } from "../../tools/parts/helm.ts";
 import { kubectl } from "../../tools/parts/kubernetes.ts";

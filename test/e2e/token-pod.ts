@@ -1,4 +1,5 @@
-// A pod that calls the API with the token that Kubernetes projects into it for its ServiceAccount, as the guide for pods has it.
+// A pod that calls the API with the token that Kubernetes projects into it for its ServiceAccount,
+// as the guide for pods has it.
 
 import type { Target } from "./target.ts";
 

@@ -1,5 +1,6 @@
-// Continuous traffic from inside the cluster, as a client with kept connections: creates objects and reads them back, and writes down
-// what was answered. SIGUSR2 makes it print what it has so far as one line of JSON and begin a new chapter; SIGTERM ends it.
+// Continuous traffic from inside the cluster, as a client with kept connections: creates objects
+// and reads them back, and writes down what was answered. SIGUSR2 makes it print what it has so far
+// as one line of JSON and begin a new chapter; SIGTERM ends it.
 
 import process, { argv, env, exit, stdout } from "node:process";
 

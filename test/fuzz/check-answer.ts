@@ -1,4 +1,5 @@
-// Checks one answer by itself: never a defect, always a shape that is documented, and not a byte of another tenant's secrets.
+// Checks one answer by itself: never a defect, always a shape that is documented, and not a byte of
+// another tenant's secrets.
 
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import type { Reply } from "../support/http/http-client.ts";

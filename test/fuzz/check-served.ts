@@ -1,4 +1,5 @@
-// Asks a replica for every object that says it is Ready: resources, root keys, logins and keys. Says what is not served.
+// Asks a replica for every object that says it is Ready: resources, root keys, logins and keys.
+// Says what is not served.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../../core/manifests/object.ts";
@@ -42,7 +43,10 @@ export async function checkServed(fleet: Fleet, namespace: string, objects: read
   return { asked, faults };
 }
 
-/** What an object says may have been about to change when it was read: only then it is checked against what it says, and serves, later. */
+/**
+ * What an object says may have been about to change when it was read: only then it is checked
+ * against what it says, and serves, later.
+ */
 async function wrongly(
   fleet: Fleet,
   namespace: string,
@@ -120,7 +124,10 @@ const asks: Readonly<Record<Kind, (asked: Asked) => Promise<Answered | undefined
   },
 };
 
-/** A Project whose newest spec is not the one that is served may be switched off, whatever that says. */
+/**
+ * A Project whose newest spec is not the one that is served may be switched off, whatever that
+ * says.
+ */
 function isOff(objects: readonly SeenObject[], { projectRef }: Spec): boolean {
   const project = objects.find(({ kind, metadata }) => kind === "Project" && metadata.name === projectRef?.name);
   if (project === undefined || readyOf(project)?.status !== "True") return true;

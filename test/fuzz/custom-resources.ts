@@ -1,5 +1,6 @@
-// Applies seeded random custom resources to a real API server while the operator runs, and checks what comes of it: what is accepted is
-// what `jsonplane validate` accepts; every object is told, soon, what became of it; what is Ready is served; the operator goes on.
+// Applies seeded random custom resources to a real API server while the operator runs, and checks
+// what comes of it: what is accepted is what `jsonplane validate` accepts; every object is told,
+// soon, what became of it; what is Ready is served; the operator goes on.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "../../core/config/types.ts";
@@ -164,7 +165,10 @@ class Run {
     return this.#call("Secret", name, { method: "PATCH", body: { stringData: body.stringData }, contentType });
   }
 
-  /** All objects once each of them says what became of its newest spec and what is deleted has gone; else a fault for each that hangs. */
+  /**
+   * All objects once each of them says what became of its newest spec and what is deleted has gone;
+   * else a fault for each that hangs.
+   */
   async #settled(): Promise<readonly SeenObject[]> {
     const deadline = Date.now() + patience;
     for (;;) {

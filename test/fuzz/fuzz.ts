@@ -1,6 +1,6 @@
-// Sends seeded random requests of two tenants to a replica, one after the other, and checks every answer: its shape, what it shows of
-// the other tenant and of other owners, whether what it acknowledged can be read back and what it refused changed nothing; at last the
-// whole log.
+// Sends seeded random requests of two tenants to a replica, one after the other, and checks every
+// answer: its shape, what it shows of the other tenant and of other owners, whether what it
+// acknowledged can be read back and what it refused changed nothing; at last the whole log.
 
 import fc from "fast-check";
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
@@ -153,7 +153,9 @@ class Run {
     }
   }
 
-  /** Of what is stored, as `_metadata` names it; empty for whoever has no credential of the project. */
+  /**
+   * Of what is stored, as `_metadata` names it; empty for whoever has no credential of the project.
+   */
   #creator({ caller }: Planned, project: FuzzedProject): string {
     return caller.kind === "own" || caller.kind === "login" ? this.#credential(project, caller).creator : "";
   }
@@ -173,7 +175,10 @@ class Run {
     return this.#tenants[1 - tenant]?.projects[at] as FuzzedProject;
   }
 
-  /** Of the tenant that is asked, when the caller is not of it, and of its other owners, when it is one; of the other tenant, always. */
+  /**
+   * Of the tenant that is asked, when the caller is not of it, and of its other owners, when it is
+   * one; of the other tenant, always.
+   */
   #leaks(planned: Planned, reply: Reply): readonly string[] {
     const { caller, tenant: asked, project: at } = planned;
     const isOwn = caller.kind === "own" || caller.kind === "login";

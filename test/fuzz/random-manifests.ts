@@ -1,5 +1,6 @@
-// What users may do to a namespace, for fast-check: custom resources of all kinds, made from the CRDs' own schemas with good and bad
-// values, applied, changed and deleted by few names, so that they meet; and the Secrets that belong to them or are in their way.
+// What users may do to a namespace, for fast-check: custom resources of all kinds, made from the
+// CRDs' own schemas with good and bad values, applied, changed and deleted by few names, so that
+// they meet; and the Secrets that belong to them or are in their way.
 
 import fc from "fast-check";
 import type { Json } from "../../core/config/types.ts";
@@ -20,7 +21,9 @@ export interface AppliedObject {
   readonly name: string;
   readonly spec: Json;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Where there is an object of this name already: with its immutable fields, as an edit has them. */
+  /**
+   * Where there is an object of this name already: with its immutable fields, as an edit has them.
+   */
   readonly keeps: boolean;
 }
 

@@ -1,4 +1,5 @@
-// JSON Schemas for fast-check as somebody might put them into an ApiResource: mostly good ones, some that no service can use.
+// JSON Schemas for fast-check as somebody might put them into an ApiResource: mostly good ones,
+// some that no service can use.
 
 import fc from "fast-check";
 import type { Json } from "../../core/config/types.ts";

@@ -1,5 +1,6 @@
-// Random requests by the schemas and policies of the example projects: valid ones, nearly valid ones, and noise. What they name of
-// what is stored (the third object, the last key) is looked up when they are sent, so one seed makes one sequence.
+// Random requests by the schemas and policies of the example projects: valid ones, nearly valid
+// ones, and noise. What they name of what is stored (the third object, the last key) is looked up
+// when they are sent, so one seed makes one sequence.
 
 import fc from "fast-check";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -18,7 +19,10 @@ export interface Planned {
   /** Index of the tenant whose project is asked, and of the project. */
   readonly tenant: number;
   readonly project: number;
-  /** Who asks: by number among the project's credentials, another tenant's, or something that is no credential. */
+  /**
+   * Who asks: by number among the project's credentials, another tenant's, or something that is no
+   * credential.
+   */
   readonly caller: Caller;
   readonly method: string;
   readonly target: RequestTarget;

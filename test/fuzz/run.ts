@@ -1,7 +1,8 @@
-// `npm run fuzz -- --seed S --requests N --manifests N`: random requests to a replica, then random custom
-// resources to a real API server with an operator; 0 skips one of them. Prints the responses, and every
-// fault with the seed that shows it again; a fault makes the exit code 1. --write puts the reports into
-// docs/security.md. `npm run fuzz -- openapi` runs schemathesis instead.
+// `npm run fuzz -- --seed S --requests N --manifests N`: random requests to a replica, then random
+// custom resources to a real API server with an operator; 0 skips one of them. Prints the
+// responses, and every fault with the seed that shows it again; a fault makes the exit code 1.
+// --write puts the reports into docs/security.md. `npm run fuzz -- openapi` runs schemathesis
+// instead.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { bringPartsOf } from "../../tools/parts/groups.ts";

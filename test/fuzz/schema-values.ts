@@ -1,5 +1,6 @@
-// Turns the JSON Schema of an ApiResource into values that it takes, for fast-check: what the examples' schemas use of the language.
-// Free texts hold the place of a marker, which a request replaces by its tenant's own.
+// Turns the JSON Schema of an ApiResource into values that it takes, for fast-check: what the
+// examples' schemas use of the language. Free texts hold the place of a marker, which a request
+// replaces by its tenant's own.
 
 import fc from "fast-check";
 import type { JsonObject } from "../../core/config/types.ts";

@@ -1,7 +1,7 @@
-// `npm run fuzz -- openapi --seed S --examples N --project NAME`: schemathesis against a replica on real
-// Redis JSON, each example project by its own /openapi.json, as the caller with the most rights, and as
-// one of an external issuer. Fails when a response is an internal error, or has a status, content type,
-// header or shape that the document does not have for the operation.
+// `npm run fuzz -- openapi --seed S --examples N --project NAME`: schemathesis against a replica on
+// real Redis JSON, each example project by its own /openapi.json, as the caller with the most
+// rights, and as one of an external issuer. Fails when a response is an internal error, or has a
+// status, content type, header or shape that the document does not have for the operation.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,10 @@ const checks = [
   ...["response_headers_conformance", "response_schema_conformance"],
 ];
 
-/** OpenAPI can't say that a response has fewer members because of a parameter: other tests try `_fields`. */
+/**
+ * OpenAPI can't say that a response has fewer members because of a parameter: other tests try
+ * `_fields`.
+ */
 const hooks = `import schemathesis
 
 @schemathesis.hook

@@ -1,5 +1,5 @@
-// What a project holds, as far as its answers said so: what an acknowledged write left, and that a refused one left it alone, is
-// compared with what the project's auditor reads.
+// What a project holds, as far as its answers said so: what an acknowledged write left, and that a
+// refused one left it alone, is compared with what the project's auditor reads.
 
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
 import type { FuzzedProject } from "./tenants.ts";

@@ -1,5 +1,6 @@
-// Two tenants, red and blue, who run the same example projects, each with credentials and a marker of its own: a word that stands
-// in everything secret that it stores, and that nobody else may ever read. Who may see only the objects that it made has another one.
+// Two tenants, red and blue, who run the same example projects, each with credentials and a marker
+// of its own: a word that stands in everything secret that it stores, and that nobody else may ever
+// read. Who may see only the objects that it made has another one.
 
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -47,7 +48,10 @@ export interface FuzzedProject {
   readonly logins: ReadonlyMap<string, string>;
   /** A caller whom an external issuer names. */
   readonly outsider: { readonly creator: string; readonly authorization: string };
-  /** Markers of the callers of role Users, by creator: `user:ada`, `apikey:frontend`, `external:corp/eve`. */
+  /**
+   * Markers of the callers of role Users, by creator: `user:ada`, `apikey:frontend`,
+   * `external:corp/eve`.
+   */
   readonly owners: ReadonlyMap<string, string>;
   /** Of the key that sees everything and changes nothing: by it is checked what is stored. */
   readonly auditor: string;

@@ -1,4 +1,5 @@
-// What a caller's role and access level, and a resource's permission per operation, let a caller do.
+// What a caller's role and access level, and a resource's permission per operation, let a caller
+// do.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Operation, Permission } from "../../core/config/types.ts";

@@ -1,4 +1,5 @@
-// The log: one JSON line per request that says who asked what and how it ended, and never a password, token, key, body or query.
+// The log: one JSON line per request that says who asked what and how it ended, and never a
+// password, token, key, body or query.
 
 import { expect, it } from "vitest";
 import { send } from "../support/http/http-client.ts";

@@ -1,4 +1,5 @@
-// Which Authorization headers prove a caller, and what everything else hears, on open endpoints too.
+// Which Authorization headers prove a caller, and what everything else hears, on open endpoints
+// too.
 
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -8,7 +8,7 @@ import { describeServed, type Served } from "../support/http/served.ts";
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc"), withResource("things"));
 
-/** The same body to a root key and as an object; both must judge it alike. */
+/** The same body to a root key and as an object; both must check it alike. */
 async function outcomes(served: Served, body: string | Uint8Array, headers: Record<string, string> = {}) {
   const put = await served.send("/json/doc/k", { method: "PUT", body, as, headers });
   const post = await served.send("/api/things", { method: "POST", body, as, headers });

@@ -1,5 +1,5 @@
-// Bodies as bytes on a connection: in chunks, slow, too long, too short, held back, never finished. Nothing of them may harm the
-// next request, and what the client is told is what happened.
+// Bodies as bytes on a connection: in chunks, slow, too long, too short, held back, never finished.
+// Nothing of them may harm the next request, and what the client reads is what happened.
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

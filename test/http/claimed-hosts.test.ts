@@ -1,5 +1,6 @@
-// What a replica that follows Redis answers on a host that a project claims, while it can't load this project or doesn't know yet who
-// claims the host. Paths there belong to that project alone: read as /<namespace>/<project>, they would reach another tenant.
+// What a replica that follows Redis answers on a host that a project claims, while it can't load
+// this project or doesn't know yet who claims the host. Paths there belong to that project alone:
+// read as /<namespace>/<project>, they would reach another tenant.
 
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

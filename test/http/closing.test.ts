@@ -1,4 +1,5 @@
-// What a data plane owes to clients that stand still, and to requests under way when it is told to end; and what it does not.
+// What a data plane owes to clients that stand still, and to requests under way when it is told to
+// end; and what it does not.
 
 import { connect } from "node:net";
 import { expect, it } from "vitest";
@@ -64,7 +65,8 @@ it("cuts a connection whose client does not read its answers", async () => {
   client.pause();
   client.write("GET /default/shop/json/flags HTTP/1.1\r\nHost: a\r\n\r\n".repeat(40));
   client.on("error", () => undefined);
-  // A client that does not read hears of the end only when it writes. Seldom enough not to count as life.
+  // A client that does not read hears of the end only when it writes. Seldom enough not to count as
+  // life.
   const cut = () => {
     client.write(" ");
     expect(client.destroyed).toBe(true);

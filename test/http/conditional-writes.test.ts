@@ -1,4 +1,5 @@
-// Writes that name the state they start from: they take place while it is there, and hear 412 with the tag of now otherwise.
+// Writes that name the state they start from: they take place while it is there, and hear 412 with
+// the tag of now otherwise.
 
 import { beforeAll, expect, it } from "vitest";
 import { make, outcome, type Sender } from "../support/http/api-calls.ts";

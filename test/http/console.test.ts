@@ -1,4 +1,5 @@
-// The console as HTTP: who gets the page, who the description that it is made of, and where a project's URL leads.
+// The console as HTTP: who gets the page, who the description that it is made of, and where a
+// project's URL leads.
 
 import { expect, it } from "vitest";
 import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";

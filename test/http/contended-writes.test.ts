@@ -1,4 +1,5 @@
-// What a client reads whose write lost against others for as long as the service tries: 503 write_conflict, since the store works.
+// What a client reads whose write lost against others for as long as the service tries: 503
+// write_conflict, since the store works.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

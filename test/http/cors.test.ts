@@ -1,4 +1,5 @@
-// What browsers on other origins are told: the preflight, the answers themselves, and what a project's owner can change.
+// What browsers on other origins are told: the preflight, the answers themselves, and what a
+// project's owner can change.
 
 import { expect, it } from "vitest";
 import { send } from "../support/http/http-client.ts";

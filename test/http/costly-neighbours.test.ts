@@ -1,5 +1,5 @@
-// What a project is answered while the clients of two others have all their large objects sorted: Redis is one thread, and a page that
-// it reads at once would make it stand still for everybody.
+// What a project is answered while the clients of two others have all their large objects sorted:
+// Redis is one thread, and a page that it reads at once would make it stand still for everybody.
 
 import { beforeAll, expect, it } from "vitest";
 import { list, make, outcome, type Sender } from "../support/http/api-calls.ts";

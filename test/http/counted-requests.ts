@@ -1,5 +1,5 @@
-// One request of each kind, for counting what it costs: each once and once more, so that the second finds everything cached, and each
-// time with something new to do where it writes.
+// One request of each kind, for counting what it costs: each once and once more, so that the second
+// finds everything cached, and each time with something new to do where it writes.
 
 import { type Reply, type SentRequest, send } from "../support/http/http-client.ts";
 import {

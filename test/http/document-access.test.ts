@@ -1,4 +1,5 @@
-// Who may do what inside a root key's value: four settings for each of four operations, for every kind of caller.
+// Who may do what inside a root key's value: four settings for each of four operations, for every
+// kind of caller.
 
 import { expect, it } from "vitest";
 import type { Operation, Permission } from "../../core/config/types.ts";

@@ -1,4 +1,5 @@
-// Requests that meet inside one root key's value: each is one atomic step, so nothing is lost, doubled or half done.
+// Requests that meet inside one root key's value: each is one atomic step, so nothing is lost,
+// doubled or half done.
 
 import { expect, it } from "vitest";
 import type { Store } from "../../dataplane/store/port.ts";

@@ -1,4 +1,5 @@
-// How deep, long and large a root key's value may be: the last value that is taken and the first that is refused.
+// How deep, long and large a root key's value may be: the last value that is taken and the first
+// that is refused.
 
 import { expect, it } from "vitest";
 import { apikey, project, withKey, withLimits, withRootKey } from "../support/http/projects.ts";
@@ -197,7 +198,10 @@ describeServed("root key names", (serve) => {
   });
 });
 
-/** Adds, inserts, replaces and removes under keys whose names and values take one to twelve bytes per character. */
+/**
+ * Adds, inserts, replaces and removes under keys whose names and values take one to twelve bytes
+ * per character.
+ */
 async function changeAtRandom(served: Served): Promise<void> {
   const keys = ["a", "ü", '"', "\\", "'\"", "\u0001", "😀", "0", "-", "long".repeat(20)];
   const values = ["1", "null", '"é"', '"\\u0001"', "[]", '{"a":[1,2]}', "1.0", '"\\"\\\\"', "18446744073709551615"];

@@ -1,4 +1,5 @@
-// Keys that no path language likes, digits that could be keys or indices, and every way to spell a segment.
+// Keys that no path language likes, digits that could be keys or indices, and every way to spell a
+// segment.
 
 import { describe, expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";

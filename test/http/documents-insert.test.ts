@@ -1,4 +1,5 @@
-// What POST adds to a root key's value: a new key of an object, or an element of an array that moves the later ones up.
+// What POST adds to a root key's value: a new key of an object, or an element of an array that
+// moves the later ones up.
 
 import { describe, expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";

@@ -1,4 +1,5 @@
-// What PUT does to a root key's value: replaces a part or the whole, or adds a missing last key of an object.
+// What PUT does to a root key's value: replaces a part or the whole, or adds a missing last key of
+// an object.
 
 import { expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";

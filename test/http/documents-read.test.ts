@@ -19,7 +19,10 @@ const shop = project(
 );
 
 describeServedOnBothStores("reading a root key", (serve) => {
-  /** Reads before anything is stored (the initial value answers) and after (the store answers) must not differ. */
+  /**
+   * Reads before anything is stored (the initial value answers) and after (the store answers) must
+   * not differ.
+   */
   async function servedTwice() {
     const fresh = await serve(shop);
     const stored = await serve(shop);

@@ -1,4 +1,5 @@
-// Every refusal has one shape, whoever refuses: a stage, the framework, Node's parser or a defect; and none tells of the inside.
+// Every refusal has one shape, whoever refuses: a stage, the framework, Node's parser or a defect;
+// and none tells of the inside.
 
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";

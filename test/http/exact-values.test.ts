@@ -1,4 +1,5 @@
-// That what is sent into an object is what comes back, character by character where JSON leaves no choice.
+// That what is sent into an object is what comes back, character by character where JSON leaves no
+// choice.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome } from "../support/http/api-calls.ts";
@@ -19,7 +20,7 @@ describeServed("an object's values", (serve) => {
   const dataOf = (text: string) => /^\{"id":"[^"]+",(.*),"_metadata":\{[^}]*\}\}$/s.exec(text)?.[1];
   const post = (body: string | Uint8Array) => served.send("/api/things", { method: "POST", body, as: key });
 
-  /** Through create, read, list, an update beside it and an update of it. */
+  /** Through create, read, list, an update next to it and an update of it. */
   async function roundTrip(data: string): Promise<readonly (string | undefined)[]> {
     const created = await post(`{${data}}`);
     const path = `/api/things/${created.json().id}`;

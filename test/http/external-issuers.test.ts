@@ -1,5 +1,5 @@
-// Callers whom an external issuer names: what they may do, what they own, what is said of them, and that a changed Project acts on the
-// tokens that they have.
+// Callers whom an external issuer names: what they may do, what they own, what is said of them, and
+// that a changed Project acts on the tokens that they have.
 
 import { beforeAll, expect, it } from "vitest";
 import type { WantedKeys } from "../../core/config/wanted-keys.ts";

@@ -1,5 +1,5 @@
-// What one project's callers can take of a replica while another project's ask as well: a share, whatever they send and however
-// many connections they have.
+// What one project's callers can take of a replica while another project's ask as well: a share,
+// whatever they send and however many connections they have.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -50,7 +50,9 @@ describeServed("a token", (serve) => {
   const kid = () => basis.project.signing.keys[0]?.kid ?? "";
   const refreshClaims = (): Claims => claimsOf(tokens.refresh_token);
 
-  /** The forger below makes good tokens when nothing is forged, or the refusals would prove nothing. */
+  /**
+   * The forger below makes good tokens when nothing is forged, or the refusals would prove nothing.
+   */
   it("that is made as the service makes it is taken", async () => {
     expect((await ask(accessToken(basis))).status).toBe(200);
     const refresh = signed(basis.project, JSON.stringify(refreshClaims()));

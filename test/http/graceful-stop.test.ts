@@ -1,4 +1,5 @@
-// What clients see while a data plane closes: requests under way are answered, nobody waits for ever, nothing new is begun.
+// What clients see while a data plane closes: requests under way are answered, nobody waits for
+// ever, nothing new is begun.
 
 import { once } from "node:events";
 import { request } from "node:http";
@@ -28,12 +29,16 @@ const readStored = (served: Served) =>
 async function begun(served: Served) {
   const connection = openRaw(served.origin);
   connection.write(`${putHead(served, 2)}4`);
-  // Another request goes through the same accept queue: once it is answered, the first one has arrived.
+  // Another request goes through the same accept queue: once it is answered, the first one has
+  // arrived.
   await served.send("/json/doc");
   return connection;
 }
 
-/** A worker thread: sends a text over each of some connections, says in shared memory that all are sent, and then what came over each. */
+/**
+ * A worker thread: sends a text over each of some connections, says in shared memory that all are
+ * sent, and then what came over each.
+ */
 const otherClient = `
   const { connect } = require("node:net");
   const { parentPort, workerData } = require("node:worker_threads");
@@ -52,7 +57,10 @@ const otherClient = `
   Promise.all(Array.from({ length: count }, exchange)).then((all) => parentPort.postMessage(all));
 `;
 
-/** While this thread stands still, sends a request over so many new connections; resolves with what each receives until it is closed. */
+/**
+ * While this thread stands still, sends a request over so many new connections; resolves with what
+ * each receives until it is closed.
+ */
 function sendWhileStill({ origin, base }: Served, count: number): Promise<readonly string[]> {
   const written = new Int32Array(new SharedArrayBuffer(4));
   const { hostname, port } = new URL(origin);

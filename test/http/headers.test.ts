@@ -1,4 +1,5 @@
-// The headers that every answer carries: the request's id, what caches may keep, and what answers depend on.
+// The headers that every answer carries: the request's id, what caches may keep, and what answers
+// depend on.
 
 import { expect, it } from "vitest";
 import type { Reply, SentRequest } from "../support/http/http-client.ts";

@@ -1,4 +1,5 @@
-// POST with an Idempotency-Key: however often it is repeated, on whatever replica, it takes place once and is answered as at first.
+// POST with an Idempotency-Key: however often it is repeated, on whatever replica, it takes place
+// once and is answered as at first.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";

@@ -1,4 +1,5 @@
-// What becomes of a resource's indexes when Redis comes back without its data, and when they change while others are built.
+// What becomes of a resource's indexes when Redis comes back without its data, and when they change
+// while others are built.
 
 import { describe, expect, it } from "vitest";
 import { purgeCollection } from "../../dataplane/config/purge-whole.ts";

@@ -1,4 +1,5 @@
-// What a refused write leaves behind where nothing was stored: nothing, so that the manifest's next initial value still counts.
+// What a refused write leaves behind where nothing was stored: nothing, so that the manifest's next
+// initial value still counts.
 
 import { expect, it } from "vitest";
 import { outcome } from "../support/http/api-calls.ts";

@@ -1,5 +1,6 @@
-// Plans are kept for as long as they are right: a data plane that keeps them is asked the same, by turns with changes of the
-// configuration, of sessions and of time, as one that decides every request anew, and nobody can tell them apart.
+// Plans are kept for as long as they are right: a data plane that keeps them is asked the same, by
+// turns with changes of the configuration, of sessions and of time, as one that decides every
+// request again, and nobody can tell them apart.
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -25,7 +26,10 @@ import {
 import { manualClock } from "../support/time/manual-clock.ts";
 import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
-/** Ten thousand in four nights, each of which has a seed of its own: one night of them all takes eighteen minutes. */
+/**
+ * Ten thousand in four nights, each of which has a seed of its own: one night of them all takes
+ * eighteen minutes.
+ */
 const nightlyHistories = 2_500;
 
 /** Plans found so far, in all histories. */
@@ -141,7 +145,10 @@ async function run(worlds: Worlds, steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** Asks for the books until a plan is found, then again after some changes: what the last answer's status is. */
+/**
+ * Asks for the books until a plan is found, then again after some changes: what the last answer's
+ * status is.
+ */
 async function statusAfter(credential: string, before: readonly Change[], after: readonly Step[]): Promise<number> {
   const worlds = await openWorlds(false, true);
   try {

@@ -1,5 +1,5 @@
-// A client may take half a minute to send a body. What holds when the body has arrived decides whether it is written, and where: not what held
-// when the request began.
+// A client may take half a minute to send a body. What holds when the body has arrived decides
+// whether it is written, and where: not what held when the request began.
 
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -25,7 +25,9 @@ interface LateBody {
   arrive(): Promise<{ readonly status: number; readonly text: string }>;
 }
 
-/** A request whose client was asked for the body, by when it is decided, and has not sent it yet. */
+/**
+ * A request whose client was asked for the body, by when it is decided, and has not sent it yet.
+ */
 async function askedForBody(served: Served, request: string, credential: string, body: string): Promise<LateBody> {
   const [method, path] = request.split(" ");
   const connection = openRaw(served.origin);

@@ -1,4 +1,5 @@
-// Walks through lists by cursors: what links they have, and that whatever is written meanwhile, each object that stays as it is comes once.
+// Walks through lists by cursors: what links they have, and that whatever is written meanwhile,
+// each object that stays as it is comes once.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome, type ServedObject } from "../support/http/api-calls.ts";

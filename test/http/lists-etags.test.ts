@@ -1,4 +1,5 @@
-// The tags of listed objects, with which a client writes conditionally without reading each object again.
+// The tags of listed objects, with which a client writes conditionally without reading each object
+// again.
 
 import { beforeEach, expect, it } from "vitest";
 import { list, make, outcome, type ServedList } from "../support/http/api-calls.ts";

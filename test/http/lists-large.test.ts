@@ -1,4 +1,5 @@
-// What lists answer where a scan would read more than 10,000 objects or 64 MiB, or would keep more than 16 MiB for the page.
+// What lists answer where a scan would read more than 10,000 objects or 64 MiB, or would keep more
+// than 16 MiB for the page.
 
 import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

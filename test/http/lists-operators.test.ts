@@ -1,4 +1,5 @@
-// Filter operators, several sort keys, chosen fields and uncounted lists, over HTTP: what each finds, on indexed fields and on others.
+// Filter operators, several sort keys, chosen fields and uncounted lists, over HTTP: what each
+// finds, on indexed fields and on others.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome } from "../support/http/api-calls.ts";

@@ -7,7 +7,10 @@ import { describeReplicas, describeServed, describeServedOnBothStores, type Serv
 
 const key = apikey("writer");
 
-/** JSON texts in the ascending order of docs/queries.md; those of one row tie. `undefined` is a missing field. */
+/**
+ * JSON texts in the ascending order of docs/queries.md; those of one row tie. `undefined` is a
+ * missing field.
+ */
 const ascending: readonly (readonly (string | undefined)[])[] = [
   [undefined, "null"],
   ["false"],

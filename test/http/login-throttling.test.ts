@@ -1,4 +1,5 @@
-// How failed logins are limited, over all replicas, without anybody being able to lock somebody else out.
+// How failed logins are limited, over all replicas, without anybody being able to lock somebody
+// else out.
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -228,7 +229,10 @@ describeReplicas("failed logins", (serveTwice) => {
   });
 });
 
-/** A user whose password takes some milliseconds to compare, so that logins have to wait for one another. */
+/**
+ * A user whose password takes some milliseconds to compare, so that logins have to wait for one
+ * another.
+ */
 async function withSlowHash(username: string): Promise<Modifier> {
   const passwordHash = await hashPassword(passwordOf(username), { memoryKiB: 4096, passes: 2, parallelism: 1 });
   const cheap = withUser(username);

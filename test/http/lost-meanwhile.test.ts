@@ -1,4 +1,5 @@
-// Data that are lost while a request is carried out: what its calls of the store were answered with counts no more.
+// Data that are lost while a request is carried out: what its calls of the store were answered with
+// counts no more.
 
 import { expect, it } from "vitest";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";

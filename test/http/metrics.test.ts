@@ -1,4 +1,5 @@
-// The Prometheus metrics on the admin port: what is counted, that the text can be read, and that no request makes new series.
+// The Prometheus metrics on the admin port: what is counted, that the text can be read, and that no
+// request makes new series.
 
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// How large a stored object may become: one limit for POST, PUT and PATCH, which holds for what is stored afterwards and not for
-// what one request sends.
+// How large a stored object may become: one limit for POST, PUT and PATCH, which holds for what is
+// stored afterwards and not for what one request sends.
 
 import { expect, it } from "vitest";
 import { make, outcome } from "../support/http/api-calls.ts";

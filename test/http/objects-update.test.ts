@@ -1,4 +1,5 @@
-// What an update changes and keeps, what it refuses, and that updates at one time don't undo each other.
+// What an update changes and keeps, what it refuses, and that updates at one time don't undo each
+// other.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Clock } from "../../core/clock.ts";
@@ -208,7 +209,8 @@ describeReplicas("updates at one time", (serveTwice) => {
 
   it("that keep losing are refused with 503 and Retry-After, and leave nothing behind", async () => {
     const planes = await serveTwice(shop, { clock: hurryingClock() });
-    // Before its first answer a replica begins few requests at once, and by this clock the others would wait too long.
+    // Before its first answer a replica begins few requests at once, and by this clock the others
+    // would wait too long.
     for (const plane of planes) await list(plane, "books", key);
     const { replies, left } = await putFields(planes, 50);
     const lost = replies.filter((reply) => reply.status !== 200);
@@ -229,7 +231,9 @@ async function expectAllToSurvive(planes: readonly [Served, Served]): Promise<vo
   expect(fieldsOf(left)).toEqual(Array.from({ length: 50 }, (_, n) => `f${n}`).toSorted());
 }
 
-/** Updates as many different fields of one object at once; resolves with what is stored in the end. */
+/**
+ * Updates as many different fields of one object at once; resolves with what is stored in the end.
+ */
 async function putFields(
   [one, other]: readonly [Served, Served],
   fields: number,
@@ -250,7 +254,10 @@ function fieldsOf(object: ServedObject): readonly string[] {
     .toSorted();
 }
 
-/** Three seconds pass between any two looks at it, so that whoever loses a race has no time left for another. */
+/**
+ * Three seconds pass between any two looks at it, so that whoever loses a race has no time left for
+ * another.
+ */
 function hurryingClock(): Clock {
   let time = 1_760_000_000_000;
   const look = (): number => {

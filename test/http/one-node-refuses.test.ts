@@ -1,4 +1,5 @@
-// What goes on while a node of a Redis Cluster refuses writes and others take them: each project waits for its own node.
+// What goes on while a node of a Redis Cluster refuses writes and others take them: each project
+// waits for its own node.
 
 import { hash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";

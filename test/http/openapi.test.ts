@@ -1,4 +1,5 @@
-// What a project says of itself: its OpenAPI document, live with every change, at every address, and who may read it.
+// What a project says of itself: its OpenAPI document, live with every change, at every address,
+// and who may read it.
 
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,6 @@
-// Lists of a resource whose scope changes: from one's own objects to all, and back, while others write. What the store keeps for them comes and
-// goes behind it; no list shows an object of somebody else's where it may not, or leaves out one that it has to show.
+// Lists of a resource whose scope changes: from one's own objects to all, and back, while others
+// write. What the store keeps for them comes and goes behind it; no list shows an object of
+// somebody else's where it may not, or leaves out one that it has to show.
 
 import { expect, it } from "vitest";
 import type { Scope } from "../../core/config/types.ts";

@@ -1,4 +1,5 @@
-// Whose objects a caller reaches: role Users its own, as far as the resource's scope says, Administrators all.
+// Whose objects a caller reaches: role Users its own, as far as the resource's scope says,
+// Administrators all.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Scope } from "../../core/config/types.ts";

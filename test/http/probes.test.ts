@@ -1,4 +1,5 @@
-// What Kubernetes asks on the admin port: alive, started, ready. Only readiness follows the store and the configuration.
+// What Kubernetes asks on the admin port: alive, started, ready. Only readiness follows the store
+// and the configuration.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -1,4 +1,5 @@
-// A quota under writes at one time: one replica holds it exactly, whatever they replace, add and remove, and refuses none that has room.
+// A quota under writes at one time: one replica holds it exactly, whatever they replace, add and
+// remove, and refuses none that has room.
 
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -92,7 +93,10 @@ describeServedOnBothStores("a quota of document keys under writes at one time", 
   });
 });
 
-/** Each has room for what adds a little, and not for all that the writes beside it may add, which add nothing. */
+/**
+ * Each has room for what adds a little, and not for all that the writes next to it may add, which
+ * add nothing.
+ */
 const crowds: readonly (readonly [string, ProjectQuota, unknown])[] = [
   ["bytes", { bytes: 100_000 }, "x".repeat(60_000)],
   ["document keys", { documentKeys: 2 }, 1],

@@ -1,5 +1,5 @@
-// Quotas and what is stored of a project without being served: data that were kept when their object went. Whoever deletes a resource
-// and makes another one has no more room than before.
+// Quotas and what is stored of a project without being served: data that were kept when their
+// object went. Whoever deletes a resource and makes another one has no more room than before.
 
 import { expect, it } from "vitest";
 import type { ProjectParts, UnservedData } from "../../core/config/types.ts";

@@ -1,4 +1,5 @@
-// A project's quotas: how much all its resources and root keys may hold together, on one replica exactly, over several soon.
+// A project's quotas: how much all its resources and root keys may hold together, on one replica
+// exactly, over several soon.
 
 import { expect, it } from "vitest";
 import type { ProjectQuota } from "../../core/config/types.ts";
@@ -295,7 +296,7 @@ describeServed("what a quota's use is", (serve) => {
       `jsonplane_project_quota${labels("objects")} 3`,
       `jsonplane_project_quota${labels("documentKeys")} 9`,
     ];
-    // A write that comes while the use is counted may be counted twice until it is counted anew.
+    // A write that comes while the use is counted may be counted twice until it is counted again.
     await eventually(async () => expect(await metrics(served)).toEqual(known));
     served.live.remove({ namespace: served.namespace, name: "shop" });
     await eventually(async () => expect(await metrics(served)).toEqual([]));

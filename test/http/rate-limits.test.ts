@@ -25,7 +25,9 @@ const shopWith = (rate: ProjectRates) =>
     withResource("ledger", { access: { ...anyone, read: "Administrators" } }),
     withLimits({ rate }),
   );
-/** So slow that nothing is added while a test runs: what Redis counts, it counts by its own time. */
+/**
+ * So slow that nothing is added while a test runs: what Redis counts, it counts by its own time.
+ */
 const slowShop = shopWith({
   caller: { requestsPerSecond: 0.01, burst: 3 },
   project: { requestsPerSecond: 0.02, burst: 8 },

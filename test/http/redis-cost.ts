@@ -1,5 +1,6 @@
-// Counts what one HTTP request costs in Redis, exactly: a command belongs to the request in whose asynchronous context it was
-// written, so that what a replica asks by itself is left out; what scripts do inside Redis, its own statistics tell.
+// Counts what one HTTP request costs in Redis, exactly: a command belongs to the request in whose
+// asynchronous context it was written, so that what a replica asks by itself is left out; what
+// scripts do inside Redis, its own statistics tell.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -36,7 +37,10 @@ interface Count {
 
 const requestStarted = "http.server.request.start";
 
-/** `ports` = all servers of the store. Nothing but counted requests may send scripts to them meanwhile. */
+/**
+ * `ports` = all servers of the store. Nothing but counted requests may send scripts to them
+ * meanwhile.
+ */
 export function watchRedisCosts(ports: readonly number[]): RedisCosts {
   const context = new AsyncLocalStorage<Count>();
   let current: Count = emptyCount();
@@ -85,7 +89,10 @@ function note(count: Count, command: TrackedCommand, observed: boolean): void {
   command.promise.then(answered, answered);
 }
 
-/** What clients send of their own accord to stay connected, and this file; no script of ours sends any of it. */
+/**
+ * What clients send of their own accord to stay connected, and this file; no script of ours sends
+ * any of it.
+ */
 const ofConnections = /^(cluster|client|config|command|info|ping|hello|auth|select|readonly)\b/;
 
 async function commandsOf(ports: readonly number[]): Promise<number> {

@@ -1,5 +1,6 @@
-// What each kind of request costs in Redis, counted and never timed: a ratchet. More is a step back; less is good, and the
-// table below is then to say so. The same holds on one Redis and on a Cluster.
+// What each kind of request costs in Redis, counted and never timed: a ratchet. More is a step
+// back; less is good, and the table below is then to say so. The same holds on one Redis and on a
+// Cluster.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -34,9 +35,10 @@ interface Cost {
 }
 
 /**
- * `first`: of a replica that has just started, which reads the project, the credential and the resource's indexes as well.
- * `warm`: the same kind of request again. A page takes a script for its ids and one command for its objects; those that the replica has
- * not seen are read one by one by another script, so that large ones end it in time.
+ * `first`: of a replica that has just started, which reads the project, the credential and the
+ * resource's indexes as well. `warm`: the same kind of request again. A page takes a script for its
+ * ids and one command for its objects; those that the replica has not seen are read one by one by
+ * another script, so that large ones end it in time.
  */
 const costs: Readonly<Record<string, Cost>> = {
   "get, API key": { first: [4, 4, 0], warm: [1, 1, 0] },
@@ -73,12 +75,14 @@ const costs: Readonly<Record<string, Cost>> = {
   "key/value DELETE": { first: [3, 3, 7], warm: [1, 1, 7] },
   // A script that counts by Redis' own time asks for it: TIME, inside the script.
   "key/value POST without a credential": { first: [3, 3, 7], warm: [2, 2, 6] },
-  // A quota costs its sum in the script, and the first write of a second the figures of each resource and root key, all at once.
+  // A quota costs its sum in the script, and the first write of a second the figures of each
+  // resource and root key, all at once.
   "create under quotas, three indexes": { first: [8, 8, 18], warm: [1, 1, 12] },
   "PUT under quotas, one index of three": { first: [9, 9, 14], warm: [2, 2, 8] },
   "key/value PUT under quotas": { first: [6, 6, 12], warm: [1, 1, 6] },
-  // The place among failed logins is given back while the tokens are signed: under way together with what stores the session, or not.
-  // One of them is TIME: the bounds of sessions go by Redis' clock.
+  // The place among failed logins is given back while the tokens are signed: under way together
+  // with what stores the session, or not. One of them is TIME: the bounds of sessions go by Redis'
+  // clock.
   login: { first: [5, 5, 21], warm: [3, 3, 21] },
   "login with a wrong password": { first: [3, 3, 5], warm: [1, 1, 5] },
   refresh: { first: [3, 3, 2], warm: [1, 1, 2] },
@@ -87,7 +91,10 @@ const costs: Readonly<Record<string, Cost>> = {
   "the project's OpenAPI": { first: [2, 2, 0], warm: [0, 0, 0] },
 };
 
-/** Whose round trips depend on what is quicker, or on how many nodes have it; the table has the most. */
+/**
+ * Whose round trips depend on what is quicker, or on how many nodes have it; the table has the
+ * most.
+ */
 const overlapping: ReadonlySet<string> = new Set([
   "login",
   "create under quotas, three indexes",
@@ -96,7 +103,10 @@ const overlapping: ReadonlySet<string> = new Set([
 ]);
 
 const keyring = parseKeyring(newKeyringText());
-/** Configuration has a Redis of its own, so that what replicas do there by themselves is not in the store's statistics. */
+/**
+ * Configuration has a Redis of its own, so that what replicas do there by themselves is not in the
+ * store's statistics.
+ */
 let configuration: TestRedis;
 
 beforeAll(async () => {
@@ -190,7 +200,8 @@ async function onReplica<T>({ url }: Servers, use: (origin: string) => Promise<T
   });
   const store = alone(await openRedisStore({ url }));
   const listening = { host: "127.0.0.1", port: 0, adminPort: 0, passwordCost: cheapCost, writeLog: () => undefined };
-  // Nothing that a replica knows grows old, and nothing is looked at because it is time for it, however long a busy machine takes.
+  // Nothing that a replica knows grows old, and nothing is looked at because it is time for it,
+  // however long a busy machine takes.
   const time = { clock: manualClock(Date.now()), quotaRoundMs: 3_600_000 };
   const plane = await startDataPlane({ ...listening, ...time, directory: config.directory, store });
   try {

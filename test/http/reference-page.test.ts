@@ -1,4 +1,5 @@
-// The reference page and its files as HTTP: who gets them, under which rules for browsers, and how long they may be kept.
+// The reference page and its files as HTTP: who gets them, under which rules for browsers, and how
+// long they may be kept.
 
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";

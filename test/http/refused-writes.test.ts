@@ -1,4 +1,5 @@
-// What goes on while Redis answers reads and refuses writes: no memory is left, it is a replica, it can't save, it lacks replicas.
+// What goes on while Redis answers reads and refuses writes: no memory is left, it is a replica, it
+// can't save, it has no replicas.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
@@ -52,7 +53,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Declares resources at one moment on every replica: as published configuration, which is the same for all. */
+/**
+ * Declares resources at one moment on every replica: as published configuration, which is the same
+ * for all.
+ */
 const startedAt = Date.now();
 const clock: Clock = { now: () => startedAt, monotonic: systemClock.monotonic };
 

@@ -1,4 +1,5 @@
-// How a resource's schema judges objects, and that neither schemas nor objects made to hurt can hold up the service.
+// How a resource's schema checks objects, and that neither schemas nor objects made to hurt can
+// hold up the service.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";

@@ -1,4 +1,5 @@
-// How many sessions there may be: one user's least recently refreshed one gives way, and a full project refuses.
+// How many sessions there may be: one user's least recently refreshed one gives way, and a full
+// project refuses.
 
 import { expect, it } from "vitest";
 import { type Login, login, outcome, refresh } from "../support/http/api-calls.ts";

@@ -1,4 +1,5 @@
-// What a login takes and answers, and that whatever is wrong with one is refused in one and the same way.
+// What a login takes and answers, and that whatever is wrong with one is refused in one and the
+// same way.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { login, outcome } from "../support/http/api-calls.ts";
@@ -153,7 +154,7 @@ describeServedOnBothStores("a login", (serve) => {
       const reply = await post(header(), { headers });
       expect(outcome(reply)).toEqual([401, "invalid_credentials"]);
       expect(reply.headers["www-authenticate"]).toBe(`Basic realm="${served.namespace}/shop", charset="UTF-8"`);
-      // One and the same body, byte for byte: nobody learns what was wrong.
+      // One and the same body, byte for byte: nobody reads what was wrong.
       const other = await post("Basic nonsense", { headers });
       expect(reply.text).toBe(other.text);
     });

@@ -1,4 +1,5 @@
-// How a session lives on: access tokens of five minutes, refresh tokens of days, and what ends both.
+// How a session lives on: access tokens of five minutes, refresh tokens of days, and what ends
+// both.
 
 import { beforeEach, expect, it } from "vitest";
 import { type Login, list, login, make, outcome, refresh } from "../support/http/api-calls.ts";

@@ -1,4 +1,5 @@
-// What clients hear, and what is stored, while Redis goes away under load, stands still, refuses, or loses an answer.
+// What clients hear, and what is stored, while Redis goes away under load, stands still, refuses,
+// or loses an answer.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -226,7 +227,8 @@ describe("a connection cut", () => {
       await isBack(served);
     }
     expect(await readList(served)).toEqual(["first", 0, 1, 2]);
-    // So that the create is the next thing sent: what the store knows of the resource is loaded before.
+    // So that the create is the next thing sent: what the store knows of the resource is loaded
+    // before.
     await create(served, 6);
     expectUnavailable(await lose("replies", () => create(served, 7)), "outcome_unknown");
     await isBack(served);

@@ -1,5 +1,5 @@
-// The three figures of Key/Value requests on the admin port: the hour's count, statuses per five minutes, mean time per five
-// minutes, for each project and root key, as JSON and as a page.
+// The three figures of Key/Value requests on the admin port: the hour's count, statuses per five
+// minutes, mean time per five minutes, for each project and root key, as JSON and as a page.
 
 import { expect, it } from "vitest";
 import { send } from "../support/http/http-client.ts";

@@ -1,5 +1,6 @@
-// A request may wait for seconds: for its project's share of the replica, and a write behind other patches of the same value. What holds when
-// it has waited decides whether it is carried out, and on what.
+// A request may wait for seconds: for its project's share of the replica, and a write behind other
+// patches of the same value. What holds when it has waited decides whether it is carried out, and
+// on what.
 
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
@@ -63,7 +64,8 @@ function behind(count: number, before: (served: Served) => Promise<Reply>): Wait
     // Where nobody else asks, a project may have more in progress than its share.
     await send(served.origin, `/${served.namespace}/neighbour/api/books`, { as: other });
     const reply = served.send(path, sent);
-    // Sent later and answered, over a connection that is new as well: the other has been received by then.
+    // Sent later and answered, over a connection that is new as well: the other has been received
+    // by then.
     await served.send("/openapi.json", { as: other });
     await check({
       served,

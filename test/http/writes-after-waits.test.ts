@@ -1,5 +1,5 @@
-// A write goes by what its project's configuration says when the store is asked to write, whatever it
-// waited for before: turns of the event loop, or what it reads.
+// A write goes by what its project's configuration says when the store is asked to write, whatever
+// it waited for before: turns of the event loop, or what it reads.
 
 import { expect, it } from "vitest";
 import type { FairShareLimiter, ProjectLimiter } from "../../dataplane/admission/fair-share.ts";

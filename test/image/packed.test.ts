@@ -31,7 +31,10 @@ async function run(command: string, ...args: readonly string[]): Promise<string>
   return done.stdout;
 }
 
-/** Runs Node out of the image as its user, with nothing of this machine in sight. Who isn't root is root in a namespace. */
+/**
+ * Runs Node out of the image as its user, with nothing of this machine in sight. Who isn't root is
+ * root in a namespace.
+ */
 function node(...args: readonly string[]) {
   const env = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", NODE_ENV: "production" };
   if (process.getuid?.() === 0) return runCommand("chroot", ["--userspec=65532:65532", root, "node", ...args], { env });

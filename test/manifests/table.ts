@@ -1,4 +1,5 @@
-// Reads table.yaml, the one list of good and bad manifests, for every test that holds something against it.
+// Reads table.yaml, the one list of good and bad manifests, for every test that holds something
+// against it.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { Json } from "../../core/config/types.ts";

@@ -6,7 +6,9 @@ export interface TextCase {
   readonly content: string | Uint8Array;
   /** Names of the Projects that are read; absent = the file is refused. */
   readonly read?: readonly string[];
-  /** What kubectl reads of a file that is refused here, since it leaves out the rest without a word. */
+  /**
+   * What kubectl reads of a file that is refused here, since it leaves out the rest without a word.
+   */
   readonly kubectlReads?: readonly string[];
 }
 

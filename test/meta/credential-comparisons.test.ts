@@ -1,5 +1,5 @@
-// Secrets are compared in constant time or found by their hash: no source compares a text that is one with an operator, whose time
-// tells how much of it was right.
+// Secrets are compared in constant time or found by their hash: no source compares a text that is
+// one with an operator, whose time tells how much of it was right.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,10 @@ import { describe, expect, it } from "vitest";
 import { root } from "../../tools/read-crds.ts";
 
 const folders = ["core", "dataplane", "operator", "cli"];
-/** Words for what nobody may guess; what follows says that it is not the secret itself but something about it. */
+/**
+ * Words for what nobody may guess; what follows says that it is not the secret itself but something
+ * about it.
+ */
 const secret =
   "(?:[pP]assword|[sS]ecret|[tT]oken|[sS]ignature|[hH]mac|[aA]piKey|authorization|refreshToken|privateKey)";
 const about = "(?:_use|Seconds|Type|Length|Bytes|Use|Name|Ref|Kind|Limit|s)";

@@ -1,4 +1,5 @@
-// Pages of the documentation and the repository agree: links lead to files that are there, and a test that is named is one.
+// Pages of the documentation and the repository agree: links lead to files that are there, and a
+// test that is named is one.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// The numbers and codes of the pages about HTTP are those of the code, and fields that pages name are fields of the CRDs.
+// The numbers and codes of the pages about HTTP are those of the code, and fields that pages name
+// are fields of the CRDs.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Every Lua script says what it does, wants and answers, and means the same by its codes as the TypeScript beside it.
+// Every Lua script says what it does, wants and answers, and means the same by its codes as the
+// TypeScript next to it.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,4 +1,5 @@
-// The guides for whoever runs jsonplane: every value that they name is one of the chart, and every page that they link is there.
+// The guides for whoever runs jsonplane: every value that they name is one of the chart, and every
+// page that they link is there.
 
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

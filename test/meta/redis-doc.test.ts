@@ -1,4 +1,5 @@
-// The rights that docs/reference/redis.md gives to users of an own Redis are those that the operator gives in a bundled one.
+// The rights that docs/reference/redis.md gives to users of an own Redis are those that the
+// operator gives in a bundled one.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -113,6 +113,24 @@ it("no committed file names a package registry's host or a place on one machine"
   expect(found.stdout).toBe("");
 });
 
+it("no line of a comment is longer than 100 columns", async () => {
+  const listed = execFileSync("git", ["ls-files", "--", ...commented], { cwd: root, encoding: "utf8" });
+  const files = listed.split("\n").filter((path) => /\.(?:tsx?|lua|sh)$/.test(path) && existsSync(join(root, path)));
+  const long = await Promise.all(
+    files.map(async (path) => {
+      const lines = (await read(path)).split("\n");
+      return lines.flatMap((line, at) => (isLongComment(line) ? [`${path}:${at + 1}`] : []));
+    }),
+  );
+  expect(long.flat()).toEqual([]);
+});
+
+const commented = ["core", "dataplane", "cli", "pages", "test", "tools"];
+
+function isLongComment(line: string): boolean {
+  return line.length > 100 && /^\s*(?:\/\/|\/\*\*|\*|--|#) /.test(line) && !line.includes("biome-ignore");
+}
+
 it("every promise that names a test names a file that is there", async () => {
   const { rows } = await readRows(root);
   const files = rows.flatMap(({ tests }) => tests.map((name) => name.split(" › ")[0] ?? ""));

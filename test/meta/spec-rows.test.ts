@@ -1,4 +1,5 @@
-// Rows of docs/spec-rows.yaml name tests that there are: a test that was renamed is told of at once, not by the next whole run.
+// Rows of docs/spec-rows.yaml name tests that there are: a test that was renamed is told of at
+// once, not by the next whole run.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +11,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** What Vitest and JavaScript put something else in place of. */
 const placeholder = /%[sdifjo#$]|%%|\$\{[^}]*\}|\$[a-zA-Z][\w.]*/g;
 
-/** What a text in the source may become as a title; undefined for one that would become anything. */
+/**
+ * What a text in the source may become as a title; undefined for one that would become anything.
+ */
 function patternOf(literal: string): RegExp | undefined {
   const parts = literal.split(placeholder);
   if (parts.every((part) => part.trim() === "")) return undefined;
@@ -27,7 +30,10 @@ function literalsIn(source: string): readonly string[] {
 /** Empty where there is none: a program that a test writes may import what is not here. */
 const read = (file: string) => readFile(join(root, file), "utf8").catch(() => "");
 
-/** Of a test's file and of what it imports of the tests: contracts of stores are written once, beside the files that run them. */
+/**
+ * Of a test's file and of what it imports of the tests: contracts of stores are written once,
+ * next to the files that run them.
+ */
 async function sourcesOf(file: string, seen = new Set<string>()): Promise<readonly string[]> {
   if (seen.has(file) || !file.startsWith("test/")) return [];
   seen.add(file);

@@ -1,4 +1,5 @@
-// What comes from others: pinned, with known licences, installed without running their scripts, listed and attested on release.
+// What comes from others: pinned, with known licences, installed without running their scripts,
+// listed and attested on release.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The trace that docs/ARCHITECTURE.md shows names files and functions of today; whether they are the ones that run, test/process/trace.test.ts
-// says.
+// The trace that docs/ARCHITECTURE.md shows names files and functions of today; whether they are
+// the ones that run, test/process/trace.test.ts says.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,10 @@ interface ShownFile {
   readonly functions: readonly string[];
 }
 
-/** Lines of a trace: a room or blanks, then `file.ts: function, other ×2`; or blanks, then further functions. */
+/**
+ * Lines of a trace: a room or blanks, then `file.ts: function, other ×2`; or blanks, then further
+ * functions.
+ */
 function filesIn(text: string): readonly ShownFile[] {
   const files: { path: string; functions: string[] }[] = [];
   let room = "";
@@ -37,7 +40,10 @@ function filesIn(text: string): readonly ShownFile[] {
   return files;
 }
 
-/** V8 names a function without a name by what it is assigned to, as in `look.then.kind`, and what it makes itself in brackets. */
+/**
+ * V8 names a function without a name by what it is assigned to, as in `look.then.kind`, and what it
+ * makes itself in brackets.
+ */
 function isNamedIn(code: string, name: string): boolean {
   const last = name.slice(name.lastIndexOf(".") + 1);
   if (/^[<(]/.test(last)) return code !== "";

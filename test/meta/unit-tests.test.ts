@@ -1,5 +1,6 @@
-// Unit and meta tests share their modules (`isolate: false` in vitest.config.ts): a module that is mocked in one file would stay mocked in
-// the next one, or not be mocked at all when an earlier file has loaded it.
+// Unit and meta tests share their modules (`isolate: false` in vitest.config.ts): a module that is
+// mocked in one file would stay mocked in the next one, or not be mocked at all when an earlier
+// file has loaded it.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

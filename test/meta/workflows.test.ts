@@ -1,5 +1,5 @@
-// The workflows of .github: every action is pinned by commit, tokens read only by default, pull requests see no secret, and what they run is
-// there.
+// The workflows of .github: every action is pinned by commit, tokens read only by default, pull
+// requests see no secret, and what they run is there.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,13 +1,13 @@
-// Puts one fault into a file. The place is a function's name and the fault is said in its terms, so that
-// refactoring around it doesn't matter:
+// Puts one fault into a file. The place is a function's name and the fault is said in its terms, so
+// that refactoring around it doesn't matter:
 //
 //   return EXPRESSION      the function does nothing but return this
 //   drop NAME              its first call of NAME, or of a method of that name, isn't made
-//   if NAME is true|false  its first condition that mentions NAME, as a name or a string, has this value;
-//                          `if NAME (2) is …`: its second one
+//   if NAME is true|false  its first condition that mentions NAME, as a name or a string, has this
+//                          value; `if NAME (2) is …`: its second one
 //
-// A Lua script is one function, `script`, and takes conditions only. Refuses a function that the file
-// doesn't have, or has twice, and a change that finds nothing.
+// A Lua script is one function, `script`, and takes conditions only. Refuses a function that the
+// file doesn't have, or has twice, and a change that finds nothing.
 
 import { parseSync } from "rolldown/utils";
 
@@ -24,8 +24,8 @@ export class NotApplicable extends Error {
 }
 
 /**
- * `fn` = the name of a function, or else of a method or a member, with that of a function around it where
- * several have the name: `outer.inner`.
+ * `fn` = the name of a function, or else of a method or a member, with that of a function around it
+ * where several have the name: `outer.inner`.
  */
 export function mutate(file: string, text: string, fn: string, change: string): string {
   if (file.endsWith(".lua")) return mutateScript(text, change);

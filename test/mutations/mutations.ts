@@ -1,4 +1,5 @@
-// Reads the tables of this folder: promises, each with one fault that breaks it and the tests that must notice.
+// Reads the tables of this folder: promises, each with one fault that breaks it and the tests that
+// must notice.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";

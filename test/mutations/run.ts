@@ -1,6 +1,6 @@
-// `npm run mutations [-- --only WORDS,WORDS]`: puts one small fault after the other into copies of the
-// working tree, and runs the tests that must notice it. `--only` takes parts of promises. Prints a line
-// for each; exits 1 when a fault was not noticed, or could not be tried.
+// `npm run mutations [-- --only WORDS,WORDS]`: puts one small fault after the other into copies of
+// the working tree, and runs the tests that must notice it. `--only` takes parts of promises.
+// Prints a line for each; exits 1 when a fault was not noticed, or could not be tried.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// A copy of the working tree as it is now, uncommitted changes included, so that mutations don't touch
-// the files that somebody edits or commits.
+// A copy of the working tree as it is now, uncommitted changes included, so that mutations don't
+// touch the files that somebody edits or commits.
 
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
-// Each alert is fired by the fault that it is for: a real Prometheus scrapes a fleet, to which the faults happen one after the other.
-// What is asked is the alert's expression; how long it has to hold, `for`, is in test/observability/rules.test.yaml.
+// Each alert is fired by the fault that it is for: a real Prometheus scrapes a fleet, to which the
+// faults happen one after the other. What is asked is the alert's expression; how long it has to
+// hold, `for`, is in test/observability/rules.test.yaml.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +17,10 @@ import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
 import { startPrometheus, type TestPrometheus } from "./prometheus.ts";
 
 const patience = { withinMs: 120_000, everyMs: 500 };
-/** What takes a minute or more of silence or slowness is shown with made-up series in rules.test.yaml alone. */
+/**
+ * What takes a minute or more of silence or slowness is shown with made-up series in
+ * rules.test.yaml alone.
+ */
 const takesMinutes = [
   "JsonplaneConfigurationOld",
   "JsonplaneReconcileHangs",
@@ -97,7 +101,10 @@ const edit = (hosts: number) => {
   return fleet.api.kubectl(["patch", "jproj", "web", "--namespace", namespace, "--type=merge", "-p", patch]);
 };
 
-/** Also of a fleet that has just come back from another fault: replicas say that they live every five seconds. */
+/**
+ * Also of a fleet that has just come back from another fault: replicas say that they live every
+ * five seconds.
+ */
 async function isQuiet(alert: string): Promise<void> {
   const expr = await alertExpr(alert);
   await eventually(async () => expect([alert, await prometheus.query(expr)]).toEqual([alert, []]), patience);

@@ -1,4 +1,5 @@
-// The queries of docs/how-to/share-out-costs.md, on ten teams with a namespace each, for some hours in which a leader and a replica are replaced.
+// The queries of docs/how-to/share-out-costs.md, on ten teams with a namespace each, for some hours
+// in which a leader and a replica are replaced.
 
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// What Grafana reads: panels that don't overlap, each with words and a unit, and nothing but the chosen data source.
+// What Grafana reads: panels that don't overlap, each with words and a unit, and nothing but the
+// chosen data source.
 
 import { describe, expect, it } from "vitest";
 import { grafanaJson } from "../../tools/dashboards/declare.ts";

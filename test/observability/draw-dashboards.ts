@@ -1,6 +1,7 @@
-// `npm run draw:dashboards`: sends traffic to a fleet for some minutes, asks a real Prometheus what each panel asks, and draws the answers
-// as pictures in out/dashboards/. No Grafana: the same queries over the same grid, so that a person can see whether they tell what they
-// should. `--write` puts the one of key/value usage into docs/images/.
+// `npm run draw:dashboards`: sends traffic to a fleet for some minutes, asks a real Prometheus what
+// each panel asks, and draws the answers as pictures in out/dashboards/. No Grafana: the same
+// queries over the same grid, so that a person can see whether they tell what they should.
+// `--write` puts the one of key/value usage into docs/images/.
 
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// What each query of the dashboards must answer after the traffic of queries.test.ts: a query that is not listed here fails.
+// What each query of the dashboards must answer after the traffic of queries.test.ts: a query that
+// is not listed here fails.
 
 import { expect } from "vitest";
 import type { Sample } from "./prometheus.ts";
@@ -30,7 +31,10 @@ type Check = (samples: readonly Sample[], installation: Installation) => void;
 
 /** Of `$__rate_interval`; the traffic lies within it, after a first scrape. */
 export const rateSeconds = 600;
-/** Rates extrapolate by up to a scrape, one second here, on either side of the half minute that is there. */
+/**
+ * Rates extrapolate by up to a scrape, one second here, on either side of the half minute that is
+ * there.
+ */
 const tolerance = 0.15;
 
 const keyed = (samples: readonly Sample[], labels: readonly string[]): Record<string, number> =>
@@ -50,7 +54,10 @@ function rates(labels: readonly string[], expected: Readonly<Record<string, numb
   };
 }
 
-/** At least so many within the window, of these: what else the fleet does beside the traffic is not told apart. */
+/**
+ * At least so many within the window, of these: what else the fleet does next to the traffic is not
+ * told apart.
+ */
 function ratesAtLeast(labels: readonly string[], expected: Readonly<Record<string, number>>): Check {
   return (samples) => {
     const found = keyed(samples, labels);

@@ -1,4 +1,5 @@
-// Plays series to queries in promtool, which compares the answers: for what takes longer than a test can wait.
+// Plays series to queries in promtool, which compares the answers: for what takes longer than a
+// test can wait.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

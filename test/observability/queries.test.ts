@@ -1,4 +1,5 @@
-// Every query of dashboards, rules and alerts, asked of a real Prometheus that scraped a fleet under real traffic.
+// Every query of dashboards, rules and alerts, asked of a real Prometheus that scraped a fleet
+// under real traffic.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,7 +23,8 @@ beforeAll(async () => {
   namespace = await fleet.api.namespace();
   await fleet.api.apply(manifests(), { namespace });
   await fleet.ready(namespace);
-  // Before the first scrape: what increases between two scrapes is extrapolated, and exact only in the long run.
+  // Before the first scrape: what increases between two scrapes is extrapolated, and exact only in
+  // the long run.
   await create(storedObjects);
   await send(traffic);
   const processes = [...fleet.operators, ...fleet.replicas];
@@ -124,10 +126,12 @@ describe("the dashboard Key/Value usage", () => {
 
 describe("what a project costs", () => {
   it("is 17 series for each resource and root key that was asked for, and one for each method and status, as the docs say", async () => {
-    // Beside what its quotas cost, a series for the limit and one for the use of each; and beside the one that the operator has of it.
+    // In addition to what its quotas cost, a series for the limit and one for the use of each; and
+    // next to the one that the operator has of it.
     const others = "jsonplane_(project_(quota|usage)|stored_objects)";
     const series = `{namespace="${namespace}", project="web", instance!="", __name__!~"${others}"}`;
-    // flags and (unknown), items; 200 and 404 of flags, 404 of (unknown), 200 of items; on the first replica creates and a refused login.
+    // flags and (unknown), items; 200 and 404 of flags, 404 of (unknown), 200 of items; on the
+    // first replica creates and a refused login.
     const expected = [3 * 17 + 4, 3 * 17 + 4 + 2];
     await eventually(async () => {
       const costs = await prometheus.query(`count by (instance) (${series})`);
@@ -225,7 +229,10 @@ describe("every query", () => {
 describe("the alerts", () => {
   /** They tell how slow something is, which may be the machine. */
   const aboutSpeed = ["JsonplaneSlowPropagation", "JsonplaneStoreSlow"];
-  /** There only where Redis is reached by TLS, or objects are stalled; test/observability/alerts.test.ts fires the alerts about them. */
+  /**
+   * There only where Redis is reached by TLS, or objects are stalled;
+   * test/observability/alerts.test.ts fires the alerts about them.
+   */
   const notInEveryFleet = ["jsonplane_redis_certificate_expiry_timestamp_seconds", "jsonplane_stalled_objects"];
 
   it("are silent about a fleet that is well, and every metric that they name is there", async () => {

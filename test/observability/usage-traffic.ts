@@ -1,4 +1,5 @@
-// What a fleet is asked while dashboards are drawn: reads, writes, misses and logins of one project.
+// What a fleet is asked while dashboards are drawn: reads, writes, misses and logins of one
+// project.
 
 export function usageManifests(): string {
   const object = (kind: string, name: string, spec: object) =>

@@ -1,5 +1,6 @@
-// The figures of Key/Value usage over windows of five minutes and an hour, which no test can wait for: promtool plays series to the queries
-// of the dashboard, such as Prometheus has when scrapes fail, replicas come and go, and projects are asked for the first time.
+// The figures of Key/Value usage over windows of five minutes and an hour, which no test can wait
+// for: promtool plays series to the queries of the dashboard, such as Prometheus has when scrapes
+// fail, replicas come and go, and projects are asked for the first time.
 
 import { describe, expect, it } from "vitest";
 import { dashboards } from "../../tools/dashboards/generate.ts";
@@ -32,7 +33,10 @@ const counts = (instance: string, values: string, status = "200"): PlayedSeries 
   values,
 });
 
-/** A replica that is scraped, as `scraped` says, and started at that second of the test; by default days before. */
+/**
+ * A replica that is scraped, as `scraped` says, and started at that second of the test; by default
+ * days before.
+ */
 const replica = (instance: string, scraped = "1x300", startedAt = -200_000): readonly PlayedSeries[] => [
   { series: `jsonplane_projects{instance="${instance}"}`, values: scraped },
   {

@@ -1,5 +1,5 @@
-// An operator in a pod whose ServiceAccount is deleted and created again: its token is refused for good, and readiness says so until the
-// pod has another token.
+// An operator in a pod whose ServiceAccount is deleted and created again: its token is refused for
+// good, and readiness says so until the pod has another token.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";

@@ -1,4 +1,5 @@
-// Metrics and usage of the operator and of a replica, as processes, ask for the token of a file; probes don't.
+// Metrics and usage of the operator and of a replica, as processes, ask for the token of a file;
+// probes don't.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
-// The API server killed, away, without its history, cut off, contended and forbidding, under two operators: what was changed
-// meanwhile is live soon after, without anybody's help, and clients never notice.
+// The API server killed, away, without its history, cut off, contended and forbidding, under two
+// operators: what was changed meanwhile is live soon after, without anybody's help, and clients
+// never notice.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -17,7 +18,10 @@ import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const seconds = 1_000;
-/** Shorter than what would put everything right in the end: a watch that is silent is given up after two minutes. */
+/**
+ * Shorter than what would put everything right in the end: a watch that is silent is given up after
+ * two minutes.
+ */
 const patience = { withinMs: 40 * seconds };
 /** Of the operators. */
 const leaseSeconds = 4;
@@ -157,7 +161,8 @@ describe("an API server", () => {
     await expectServed();
     done = true;
     await contending;
-    // Whoever changes a status changes no object: it is put right with the next change of one, or within ten minutes.
+    // Whoever changes a status changes no object: it is put right with the next change of one, or
+    // within ten minutes.
     await edit();
     await expectLive();
     expect(edits).toBeGreaterThan(10);

@@ -1,4 +1,5 @@
-// Whatever the order in which manifests come, all end Ready and served; meanwhile each says what it waits for.
+// Whatever the order in which manifests come, all end Ready and served; meanwhile each says what it
+// waits for.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

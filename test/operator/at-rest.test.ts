@@ -1,4 +1,5 @@
-// Where nothing changes, nothing is written: not when the same manifests are applied again and again, nor when an operator starts.
+// Where nothing changes, nothing is written: not when the same manifests are applied again and
+// again, nor when an operator starts.
 
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +15,10 @@ import { openConnections } from "./open-connections.ts";
 import { isLease, type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
 import { configurationIn, watchCommands } from "./redis-commands.ts";
 
-/** Of the loop that applies the same again: longer than what the operator looks after every two and five seconds; every minute at night. */
+/**
+ * Of the loop that applies the same again: longer than what the operator looks after every two and
+ * five seconds; every minute at night.
+ */
 const seconds = countForTier(8, 150);
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 

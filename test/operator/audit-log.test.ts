@@ -1,4 +1,5 @@
-// Destructive acts in the log of the operator and of replicas: which object, which uid, and why; and no secret among them.
+// Destructive acts in the log of the operator and of replicas: which object, which uid, and why;
+// and no secret among them.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
@@ -32,7 +33,10 @@ function audited(programs: readonly RunningProgram[]): readonly Line[] {
   return lines.map((line) => JSON.parse(line) as Line).filter(({ audit }) => audit === true);
 }
 
-/** Waits until the operator has told of it; answers with the lines that say so, each without its time. */
+/**
+ * Waits until the operator has told of it; answers with the lines that say so, each without its
+ * time.
+ */
 async function reported(message: string, facts: Line): Promise<readonly Line[]> {
   return await loggedBy(fleet.operators, message, facts);
 }

@@ -1,4 +1,5 @@
-// What a Project's status says of replicas that come and go, which it does not need to become Ready again.
+// What a Project's status says of replicas that come and go, which it does not need to become Ready
+// again.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";

@@ -1,5 +1,6 @@
-// A backup of one namespace as tools for it make one: custom resources and Secrets as they were declared, without what the API
-// server and the operator filled in. Put back, every object has a new UID.
+// A backup of one namespace as tools for it make one: custom resources and Secrets as they were
+// declared, without what the API server and the operator filled in. Put back, every object has a
+// new UID.
 
 import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 import type { Declared, Tenant } from "../support/kubernetes/declared.ts";

@@ -1,5 +1,6 @@
-// A real API server shows by a bookmark that a cache is not behind, however many objects there are: of custom resources, of Secrets by their
-// label, and of a cache whose connection died without a word.
+// A real API server shows by a bookmark that a cache is not behind, however many objects there are:
+// of custom resources, of Secrets by their label, and of a cache whose connection died without a
+// word.
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { systemMonotonic } from "../../core/timers.ts";

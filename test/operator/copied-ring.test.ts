@@ -1,5 +1,6 @@
-// Two installations whose key rings are copies of one another, as after a backup of the Secret was restored elsewhere, on one Redis: it stays
-// with the one that has it, there or away, until a person gives it to the other one. Whoever loses it says so of all its objects.
+// Two installations whose key rings are copies of one another, as after a backup of the Secret was
+// restored elsewhere, on one Redis: it stays with the one that has it, there or away, until a
+// person gives it to the other one. Whoever loses it says so of all its objects.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -65,7 +66,10 @@ async function lookedOn(operator: OperatorProcess): Promise<void> {
   await eventually(async () => expect(await looks()).toBeGreaterThan(before + 2), within);
 }
 
-/** Every object of the tenant says that the Redis is another installation's, and of none that it is served. */
+/**
+ * Every object of the tenant says that the Redis is another installation's, and of none that it is
+ * served.
+ */
 async function saysRefused(tenant: Tenant): Promise<void> {
   for (const [kind, name] of [
     ["Project", "shop"],

@@ -276,7 +276,10 @@ describe("the examples", async () => {
   const versions = async (namespace: string) =>
     (await customResources(server, namespace)).map(({ metadata }) => metadata?.["resourceVersion"]);
 
-  /** As the operator does soon after each creation: until then the default status is made anew at each reading, and not stored. */
+  /**
+   * As the operator does soon after each creation: until then the default status is made again at
+   * each reading, and not stored.
+   */
   async function writeStatuses(namespace: string): Promise<void> {
     const items = (await customResources(server, namespace)) as unknown as readonly Written[];
     for (const { kind, metadata } of items) {

@@ -1,4 +1,5 @@
-// A Redis that comes back without what was stored: nobody reads it as an empty store, until it is restored or a person decides.
+// A Redis that comes back without what was stored: nobody reads it as an empty store, until it is
+// restored or a person decides.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

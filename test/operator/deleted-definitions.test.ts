@@ -1,5 +1,6 @@
-// A CustomResourceDefinition is deleted, and all objects of its kind with it: nothing of them is withdrawn until a definition stands again.
-// Then they are deleted like any others. Deleting objects under a definition that stands revokes at once, however many.
+// A CustomResourceDefinition is deleted, and all objects of its kind with it: nothing of them is
+// withdrawn until a definition stands again. Then they are deleted like any others. Deleting
+// objects under a definition that stands revokes at once, however many.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";

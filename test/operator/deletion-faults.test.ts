@@ -1,5 +1,6 @@
-// Deletions under faults and in awkward orders, on a real fleet: replicas that die or lag in the middle of a purge, Redis away,
-// objects deleted together or declared anew meanwhile. Nothing hangs, and nothing goes that was to stay.
+// Deletions under faults and in awkward orders, on a real fleet: replicas that die or lag in the
+// middle of a purge, Redis away, objects deleted together or declared again meanwhile. Nothing
+// hangs, and nothing goes that was to stay.
 
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -222,7 +223,7 @@ describe("a Project that is being deleted", () => {
     const tenant = await served({}, openBooks(), declared("RootKey", "flags"), films);
     await write(tenant, 2);
     await put(tenant, "films", "flags");
-    // The operator learns of both at once, and a later change of the policy concerns the living.
+    // The operator sees both at once, and a later change of the policy concerns the living.
     for (const operator of fleet.operators) await operator.stop();
     await tenant.remove("ApiResource", "books");
     await tenant.remove("RootKey", "films");

@@ -1,5 +1,5 @@
-// What becomes of data, Secrets and URLs when objects are deleted, on a real fleet: nothing hangs, and nothing goes that was to
-// stay.
+// What becomes of data, Secrets and URLs when objects are deleted, on a real fleet: nothing hangs,
+// and nothing goes that was to stay.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/model/finalizer.ts";

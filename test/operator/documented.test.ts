@@ -1,5 +1,6 @@
-// Follows the cluster parts of the tutorial and the guides on a real API server with operator and replica: the files that the page
-// shows, and every line that wants a cluster, pasted and its answer compared. Installing itself is test/e2e's.
+// Follows the cluster parts of the tutorial and the guides on a real API server with operator and
+// replica: the files that the page shows, and every line that wants a cluster, pasted and its
+// answer compared. Installing itself is test/e2e's.
 
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,10 +1,14 @@
-// One edit of each field whose effect a single request shows, with that request's answer before and after.
+// One edit of each field whose effect a single request shows, with that request's answer before and
+// after.
 
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
 import type { Tenant } from "../support/kubernetes/declared.ts";
 import { ada, type Shop, type Tokens } from "./edited-shop.ts";
 
-/** A request, and what it is answered before and after: a status, a problem's code, or what a look at the whole reply gives. */
+/**
+ * A request, and what it is answered before and after: a status, a problem's code, or what a look
+ * at the whole reply gives.
+ */
 export interface Probe {
   readonly ask: (shop: Shop) => readonly [path: string, sent?: SentRequest];
   readonly see?: (reply: Reply) => unknown;

@@ -1,4 +1,5 @@
-// A shop with one of everything, for tests that edit it: an item that its user may not see, and a token from before the edit.
+// A shop with one of everything, for tests that edit it: an item that its user may not see, and a
+// token from before the edit.
 
 import type { Fleet } from "../support/fleet/fleet.ts";
 import type { RunningReplica } from "../support/fleet/replica.ts";

@@ -1,5 +1,5 @@
-// Each field of each kind, edited on a running fleet: once the object says Ready of the edit, every replica serves it, and a
-// request that was answered one way before is answered the other way.
+// Each field of each kind, edited on a running fleet: once the object says Ready of the edit, every
+// replica serves it, and a request that was answered one way before is answered the other way.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
@@ -139,7 +139,8 @@ describe.concurrent("an edit with more to it", () => {
 
   it("ApiKey expiresAt: when the moment comes the key is refused, and its status says so by itself", async () => {
     const shop = await openShop(fleet);
-    // On a slow machine the moment may have come before the operator looks: then a later one is tried.
+    // On a slow machine the moment may have come before the operator looks: then a later one is
+    // tried.
     let first: string | undefined;
     for (const seconds of [4, 30, 120]) {
       const soon = new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.[0-9]{3}Z$/, "Z");

@@ -1,5 +1,6 @@
-// External issuers from the manifest to a caller: their keys are fetched from a real issuer over HTTPS, or from the API server, and tokens that
-// they sign are accepted by every replica; and what becomes of them when the issuer is away, changes its keys, or is not allowed.
+// External issuers from the manifest to a caller: their keys are fetched from a real issuer over
+// HTTPS, or from the API server, and tokens that they sign are accepted by every replica; and what
+// becomes of them when the issuer is away, changes its keys, or is not allowed.
 
 import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";

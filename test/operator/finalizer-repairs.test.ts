@@ -1,4 +1,5 @@
-// Something that takes the finalizer away again and again, as a tool does that applies an object without it by PUT.
+// Something that takes the finalizer away again and again, as a tool does that applies an object
+// without it by PUT.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -39,7 +40,8 @@ it("finds it set again at once at first, then ever more seldom, and once it is o
     if ((await finalizers()).length > 0) await tenant.patch("Project", "shop", { metadata: { finalizers: null } });
     await sleep(100);
   }
-  // At once at first, then a second later, two, four and so on: however long the removals took, far fewer than there were.
+  // At once at first, then a second later, two, four and so on: however long the removals took, far
+  // fewer than there were.
   const writes = await timesSet();
   expect(writes).toBeGreaterThan(3);
   expect(writes).toBeLessThan(removals / 3);

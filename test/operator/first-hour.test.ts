@@ -1,4 +1,5 @@
-// The mistakes of an operator's first hour: each is told in words that say what to do, in its log or in a condition.
+// The mistakes of an operator's first hour: each is told in words that say what to do, in its log
+// or in a condition.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

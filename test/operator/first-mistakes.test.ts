@@ -3,8 +3,8 @@ import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { KubectlFailed } from "../support/kubernetes/kubectl.ts";
 
-// The mistakes of a first hour, as kubectl shows them to who made them. What the server says of every other manifest,
-// manifest-table.test.ts compares.
+// The mistakes of a first hour, as kubectl shows them to who made them. What the server says of
+// every other manifest, manifest-table.test.ts compares.
 
 let server: TestApiServer;
 let namespace: string;

@@ -1,4 +1,5 @@
-// The fleet's key ring in a Secret of a real API server: made once by operators that start together, renewed on an annotation.
+// The fleet's key ring in a Secret of a real API server: made once by operators that start
+// together, renewed on an annotation.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// A small run of the fuzzing of custom resources; `npm run fuzz -- --seed S --requests 0 --manifests N` makes larger ones.
+// A small run of the fuzzing of custom resources; `npm run fuzz -- --seed S --requests 0
+// --manifests N` makes larger ones.
 
 import { beforeAll, expect, it } from "vitest";
 import { fuzzManifests } from "../fuzz/custom-resources.ts";

@@ -1,4 +1,5 @@
-// The operator holds manifests to the platform's rules by itself, even if the API server admitted them: on the real system.
+// The operator holds manifests to the platform's rules by itself, even if the API server admitted
+// them: on the real system.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";

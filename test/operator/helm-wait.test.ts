@@ -1,5 +1,5 @@
-// `helm install --wait` of manifests, without any chart of this project: it returns when all is served, and at once when
-// something needs a person.
+// `helm install --wait` of manifests, without any chart of this project: it returns when all is
+// served, and at once when something needs a person.
 
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -42,7 +42,7 @@ interface Ran {
   readonly text: string;
 }
 
-/** What Helm says when it has waited as long as it was told to. */
+/** What Helm says when it has waited as long as it may. */
 const timeOver = /deadline exceeded|timed out/;
 
 async function run(...args: readonly string[]): Promise<Ran> {

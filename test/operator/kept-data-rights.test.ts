@@ -1,5 +1,5 @@
-// Kept data are listed and deleted with the operator's own rights alone, as `kubectl exec` in its pod has them: in its namespaced form, and as the
-// user of Redis that is documented.
+// Kept data are listed and deleted with the operator's own rights alone, as `kubectl exec` in its
+// pod has them: in its namespaced form, and as the user of Redis that is documented.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";

@@ -1,4 +1,5 @@
-// Stored data that are kept although nobody serves them can be found, and deleted by the command. Nothing else is deleted with them, and nothing that is kept later.
+// Stored data that are kept although nobody serves them can be found, and deleted by the command.
+// Nothing else is deleted with them, and nothing that is kept later.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -56,7 +57,10 @@ async function add({ namespace }: Tenant, resource: string): Promise<void> {
   }, within);
 }
 
-/** A Project whose ApiResources `books` and `films` have one object each, and both are gone: their data are kept. */
+/**
+ * A Project whose ApiResources `books` and `films` have one object each, and both are gone: their
+ * data are kept.
+ */
 async function shopThatKeeps(): Promise<Tenant> {
   const tenant = await newTenant(fleet);
   await tenant.create(declared("Project", "shop"), openBooks(), films, flags);

@@ -1,5 +1,6 @@
-// Operators killed again and again at random moments while their objects are applied, rotated, edited and deleted: whoever comes
-// last finds nothing lost, nothing minted twice, and nobody let in who should not be.
+// Operators killed again and again at random moments while their objects are applied, rotated,
+// edited and deleted: whoever comes last finds nothing lost, nothing minted twice, and nobody let
+// in who should not be.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -190,7 +191,7 @@ it(`${kills} kills later everything is Ready, each key was minted once, and only
   });
   for (const project of projects) {
     const declared = [...changes.declared.keys()].filter((key) => projectOf(key) === project).length;
-    // A user beside the keys, and the anchor.
+    // A user in addition to the keys, and the anchor.
     const fields = declared + 1 + (project === "first" ? 1 : 0);
     const found = await askRedis(fleet.redis.port, `HLEN ${credentialsKey({ namespace, name: project })}`);
     expect(found.trim()).toBe(`:${fields}`);

@@ -1,5 +1,5 @@
-// Two operators, of which one leads: what happens when it is killed, stopped or paused, and when the other one heard nothing any
-// more. Nothing of that is seen by clients.
+// Two operators, of which one leads: what happens when it is killed, stopped or paused, and when
+// the other one heard nothing any more. Nothing of that is seen by clients.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -21,7 +21,10 @@ interface Operator {
 }
 
 const shortLease = ["--lease-duration", "4s"];
-/** As its holder writes it into the Lease, where it holds for standbys with shorter ones as well: longer than a slow machine takes for anything. */
+/**
+ * As its holder writes it into the Lease, where it holds for standbys with shorter ones as well:
+ * longer than a slow machine takes for anything.
+ */
 const longLeaseMs = 300_000;
 const longLease = ["--lease-duration", `${longLeaseMs / 1_000}s`];
 
@@ -135,7 +138,8 @@ describe("the leader", () => {
     await fleet.ready(namespace);
     const written = async () => {
       const writes = await writesOf(fleet.api, paused.user);
-      // A renewal of the Lease that was under way when it was paused is refused for its resourceVersion, or had no body in time (504).
+      // A renewal of the Lease that was under way when it was paused is refused for its
+      // resourceVersion, or had no body in time (504).
       return [writes.filter(({ code }) => code < 300), await meta("epoch"), await meta("revision")];
     };
     const before = await written();

@@ -1,4 +1,5 @@
-// The Secret of the fleet's key ring is deleted while no operator runs: what Redis holds can be opened by nobody who makes a new ring.
+// The Secret of the fleet's key ring is deleted while no operator runs: what Redis holds can be
+// opened by nobody who makes a new ring.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
@@ -25,7 +26,10 @@ const hasRing = async () => (await secrets().names("Secret")).includes(ring);
 const isServed = (status: number) =>
   tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(status), within);
 
-/** Of those metrics of the operator that alerts about a lost ring go by; one that isn't named isn't there. */
+/**
+ * Of those metrics of the operator that alerts about a lost ring go by; one that isn't named isn't
+ * there.
+ */
 async function figuresAre(expected: Readonly<Record<string, string>>): Promise<void> {
   await eventually(async () => {
     const text = (await fleet.operators[0]?.metrics()) ?? "";

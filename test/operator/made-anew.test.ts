@@ -1,5 +1,5 @@
-// Objects that are deleted and made anew under their names, on a whole fleet: what let in before lets nobody in any more, whether an
-// operator saw the end of the former ones or not.
+// Objects that are deleted and made again under their names, on a fleet: what let in before
+// lets nobody in any more, whether an operator saw the end of the former ones or not.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";

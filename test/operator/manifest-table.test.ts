@@ -70,8 +70,8 @@ function messagesOf({ status, body }: ApiAnswer): readonly string[] {
 }
 
 /**
- * The few mistakes that both name at the same field in words of their own: each becomes one text. Everything else has to be the
- * same, letter by letter.
+ * The few mistakes that both name at the same field in words of their own: each becomes one text.
+ * Everything else has to be the same, letter by letter.
  */
 function sayAlike(message: string): string {
   const alike: readonly (readonly [RegExp, string])[] = [

@@ -1,5 +1,5 @@
-// Who holds a name, a host, a Project's name in a namespace: the incumbent, over restarts of the operator and over namespaces,
-// and when it passes on.
+// Who holds a name, a host, a Project's name in a namespace: the incumbent, over restarts of the
+// operator and over namespaces, and when it passes on.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";

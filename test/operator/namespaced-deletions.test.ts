@@ -1,5 +1,5 @@
-// Objects and namespaces that go where the operator has rights in some namespaces only: nothing holds them back, so that all that is
-// known of them afterwards is what was seen.
+// Objects and namespaces that go where the operator has rights in some namespaces only: nothing
+// holds them back, so that all that is known of them afterwards is what was seen.
 
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -127,7 +127,8 @@ describe("an operator with rights in some namespaces only", () => {
     await served(staying.namespace, openBooks());
     await endNamespace(fleet.api, going.namespace);
     await withdrawn(going);
-    // What an operator had not purged before it stopped, none that comes later can know to be unwanted.
+    // What an operator had not purged before it stopped, none that comes later can know to be
+    // unwanted.
     await eventually(async () => expect(await objectsOf(going)).toBe(0), within);
     await staying.edit("ApiResource", "books", { access: { read: "Nobody" } });
     await staying.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(403), within);

@@ -1,4 +1,4 @@
-// Namespaces that go while no operator runs, and such that are made anew before it heard of it.
+// Namespaces that go while no operator runs, and such that are made again before it heard of it.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
@@ -91,7 +91,8 @@ describe("a namespace that was made anew before the operator heard of it: its wa
     await verbs("get", "list", "watch");
     await without.patch("Project", "shop", { spec: { serving: "ReadOnly" } });
     await without.reports("Project", "shop", "Ready", within);
-    // The watch that failed is tried again, and tells of the namespace that is there now before it tells of a later one.
+    // The watch that failed is tried again, and tells of the namespace that is there now before it
+    // tells of a later one.
     await eventually(async () => {
       expect(await ofNamespaces("jsonplane_informer_watches_total")).toBeGreaterThan(begun);
     }, within);

@@ -1,4 +1,5 @@
-// How many TCP connections to a port a process of this machine has open, as Linux says it. Undefined elsewhere.
+// How many TCP connections to a port a process of this machine has open, as Linux says it.
+// Undefined elsewhere.
 
 import { readdir, readFile, readlink } from "node:fs/promises";
 

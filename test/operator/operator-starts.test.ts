@@ -1,5 +1,6 @@
-// What an operator finds when it starts: objects that changed hands while none ran, an emptied Redis, flags that the one before it did
-// not have. Each test stops the operators that run and starts another.
+// What an operator finds when it starts: objects that changed hands while none ran, an emptied
+// Redis, flags that the one before it did not have. Each test stops the operators that run and
+// starts another.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

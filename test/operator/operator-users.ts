@@ -1,4 +1,5 @@
-// Operators as users of their own, so that an audit log tells their requests apart; and what they wrote.
+// Operators as users of their own, so that an audit log tells their requests apart; and what they
+// wrote.
 
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import type { AuditedRequest } from "../support/kubernetes/api-server/api-server-audit.ts";

@@ -1,5 +1,6 @@
-// What nobody but its owner may know of a guarded shop, and every text in which somebody else could read it: logs, Events,
-// objects, descriptions, metrics, and what Redis saves. The fleet's Redis has to be started with `--rdbcompression no`.
+// What nobody but its owner may know of a guarded shop, and every text in which somebody else could
+// read it: logs, Events, objects, descriptions, metrics, and what Redis saves. The fleet's Redis
+// has to be started with `--rdbcompression no`.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +9,9 @@ import type { GuardedShop } from "../support/fleet/guarded-shop.ts";
 import { send } from "../support/http/http-client.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
 
-/** Of the users ann and ben and the key web, the Project and the fleet: as their Secrets stand now. */
+/**
+ * Of the users ann and ben and the key web, the Project and the fleet: as their Secrets stand now.
+ */
 export async function secretsOf({ fleet, namespace }: GuardedShop): Promise<readonly string[]> {
   const read = (name: string, entry: string): Promise<string> => fleet.secret(namespace, name, entry);
   const ring = JSON.parse(await read("shop-signing", "ring")) as { readonly keys: readonly { readonly d: string }[] };
@@ -17,7 +20,8 @@ export async function secretsOf({ fleet, namespace }: GuardedShop): Promise<read
     readonly keys: readonly { readonly k: string }[];
   };
   const hashOf = async (secret: string): Promise<string> => {
-    // The revision of a password stands in every token of its user: an HMAC, by a key that is in no other place.
+    // The revision of a password stands in every token of its user: an HMAC, by a key that is in no
+    // other place.
     const { hash, current } = JSON.parse(await read(secret, "record")) as { hash?: string; current?: string };
     return hash ?? current ?? "";
   };

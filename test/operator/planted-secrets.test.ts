@@ -1,5 +1,6 @@
-// Secrets that somebody made before the objects whose names they have, with every label and annotation that jsonplane sets: whoever may
-// create Secrets, and no more, knows no credential by that.
+// Secrets that somebody made before the objects whose names they have, with every label and
+// annotation that jsonplane sets: whoever may create Secrets, and no more, knows no credential by
+// that.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// A quota from the custom resource to its status, on a whole fleet.
+// A quota from the custom resource to its status, on a fleet.
 
 import { beforeAll, expect, test } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";

@@ -38,7 +38,8 @@ async function useEverything(tenant: Tenant, form: RbacForm): Promise<void> {
     declared("ApiKey", "web", { rotation: { id: "1" } }),
   );
   await tenant.fleet.ready(tenant.namespace);
-  // Its own annotation is what renews the fleet's key ring, step by step while everything else goes on.
+  // Its own annotation is what renews the fleet's key ring, step by step while everything else goes
+  // on.
   const home = tenantAt(tenant.fleet, systemNamespace);
   await home.patch("Secret", "jsonplane-keyring", { metadata: { annotations: { "jsonplane.io/rotate": "now" } } });
   await tenant.edit("ApiKey", "web", { rotation: { id: "2" } });
@@ -66,7 +67,7 @@ async function letServiceAccountsIn(tenant: Tenant): Promise<void> {
   await tenant.reports("Project", "shop", "Ready");
 }
 
-/** Somebody edits while a status is written: the operator reads that one object anew. */
+/** Somebody edits while a status is written: the operator reads that one object again. */
 async function writeAgainstConflicts(tenant: Tenant): Promise<void> {
   const edited = [
     ["ApiResource", "books"],
@@ -87,7 +88,10 @@ async function writeAgainstConflicts(tenant: Tenant): Promise<void> {
   }, within);
 }
 
-/** The same Event is counted up after five minutes: the operator's own recorder, and a clock that is moved on. */
+/**
+ * The same Event is counted up after five minutes: the operator's own recorder, and a clock that is
+ * moved on.
+ */
 async function repeatAnEvent(tenant: Tenant): Promise<void> {
   const time = manualTime(Date.now());
   const reported: RecordObservation[] = [];
@@ -152,7 +156,10 @@ async function expectExactly({ api }: OwnFleet, form: RbacForm): Promise<void> {
   expect(await refusedVerbs(api, operatorUser)).toEqual([]);
 }
 
-/** Without operator and replica; both forms have a fleet of their own, side by side: much of the time is waiting. */
+/**
+ * Without operator and replica; both forms have a fleet of their own, side by side: much of the
+ * time is waiting.
+ */
 async function startEmpty({ onTestFinished }: TestContext, controllers: readonly "namespace"[]): Promise<OwnFleet> {
   const fleet = await startFleet({ operators: 0, replicas: 0, api: { audit: true, controllers } });
   onTestFinished(() => fleet.stop());

@@ -1,5 +1,5 @@
-// How each reason of the catalogue comes about in one namespace, what its message says, and what mends it. The object that it
-// is about is made last, or broken, by `given`.
+// How each reason of the catalogue comes about in one namespace, what its message says, and what
+// mends it. The object that it is about is made last, or broken, by `given`.
 
 import type { NoticeReason, Reason } from "../../operator/model/reasons.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -29,7 +29,7 @@ const quota = {
   spec: { hard: { "count/secrets": "0" } },
 };
 
-/** No controller fills in its status here, and the API server learns of it a moment later. */
+/** No controller fills in its status here, and the API server sees it a moment later. */
 export async function forbidSecrets(tenant: Tenant): Promise<void> {
   await tenant.create(quota);
   const none = { "count/secrets": "0" };

@@ -1,4 +1,5 @@
-// Every reason of the catalogue, on the real system: its conditions, a message that says what to do, an Event, and what heals it.
+// Every reason of the catalogue, on the real system: its conditions, a message that says what to
+// do, an Event, and what heals it.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";

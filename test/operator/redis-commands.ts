@@ -1,4 +1,5 @@
-// What the operators of a fleet ask of Redis, by MONITOR; and the configuration as it stands there, for comparison.
+// What the operators of a fleet ask of Redis, by MONITOR; and the configuration as it stands there,
+// for comparison.
 
 import { Redis } from "ioredis";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -6,7 +7,10 @@ import { monitorRedis } from "../support/redis/monitor-redis.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
 
 export interface CommandWatch {
-  /** Names of the commands that operators sent meanwhile, each once, and whether Redis counts them as writing. */
+  /**
+   * Names of the commands that operators sent meanwhile, each once, and whether Redis counts them
+   * as writing.
+   */
   stop(): Promise<{ readonly reading: readonly string[]; readonly writing: readonly string[] }>;
 }
 

@@ -1,4 +1,5 @@
-// The users of a Redis that comes with the installation: nobody chooses their passwords, and nobody has to order the starts.
+// The users of a Redis that comes with the installation: nobody chooses their passwords, and nobody
+// has to order the starts.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
-// The cluster refuses what the operator writes for one object: a webhook that doesn't answer, a policy that protects an object. Others of its
-// Project are revoked, reported and deleted all the same.
+// The cluster refuses what the operator writes for one object: a webhook that doesn't answer, a
+// policy that protects an object. Others of its Project are revoked, reported and deleted all the
+// same.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
@@ -43,7 +44,10 @@ async function breakSecretWrites(namespace: string): Promise<void> {
   await untilRefused(`/api/v1/namespaces/${namespace}/secrets`, secret);
 }
 
-/** The API server learns of webhooks and policies through a watch. Nothing is written: the request is a dry run. */
+/**
+ * The API server sees webhooks and policies through a watch. Nothing is written: the request
+ * is a dry run.
+ */
 async function untilRefused(path: string, body: object): Promise<void> {
   await eventually(async () => {
     const { status } = await apiCall(fleet.api, `${path}?dryRun=All`, { method: "POST", body });

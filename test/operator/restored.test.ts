@@ -1,5 +1,6 @@
-// A backup is put back, on a whole fleet: all custom resources and Secrets were gone, and every object has a new UID. Where the objects
-// ask for it, and the platform allows it, keys and passwords are the ones from before, and so are stored data.
+// A backup is put back, on a fleet: all custom resources and Secrets were gone, and every
+// object has a new UID. Where the objects ask for it, and the platform allows it, keys and
+// passwords are the ones from before, and so are stored data.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -74,7 +75,7 @@ function auditedOf({ shop }: Before, message: string): readonly unknown[] {
     .map((line) => line["name"]);
 }
 
-/** What was made before works, and nothing was made anew. */
+/** What was made before works, and nothing was made again. */
 async function isAsBefore({ shop, keys, note, backup }: Before): Promise<void> {
   await fleet.ready(shop.namespace);
   const [newest = ""] = keys;

@@ -1,4 +1,5 @@
-// Data of a namespace that came back: served to nobody, and deleted by nobody, until the platform says whose they are.
+// Data of a namespace that came back: served to nobody, and deleted by nobody, until the platform
+// says whose they are.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,6 @@
-// Passwords are hashed beside all else: whatever a tenant has hashed, keys that are deleted are refused and new ones work, those of others and its
-// own. On the real system, with an operator whose hashes wait until a test says so.
+// Passwords are hashed next to all else: whatever a tenant has hashed, keys that are deleted are
+// refused and new ones work, those of others and its own. On the real system, with an operator
+// whose hashes wait until a test says so.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,7 +48,7 @@ const guarded = () => [
   declared("ApiKey", "ci"),
 ];
 
-/** Beside it users whose passwords are the entries of their names in the Secret `passwords`. */
+/** Next to it users whose passwords are the entries of their names in the Secret `passwords`. */
 const shop = (users: readonly string[]) => [
   ...guarded(),
   secretOf("passwords", Object.fromEntries(users.map((name) => [name, `first of ${name}`]))),

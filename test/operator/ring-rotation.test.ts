@@ -1,5 +1,5 @@
-// The fleet's ring renewed while two replicas serve: a real API server holds the ring, a real Redis the configuration, and each
-// replica's file follows the Secret in its own time.
+// The fleet's ring renewed while two replicas serve: a real API server holds the ring, a real Redis
+// the configuration, and each replica's file follows the Secret in its own time.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

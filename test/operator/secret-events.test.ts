@@ -1,5 +1,5 @@
-// The table of docs/reference/secrets.md, row by row, on a whole fleet: what somebody does to a Secret, who is let in afterwards
-// by every replica, and what is said of it.
+// The table of docs/reference/secrets.md, row by row, on a fleet: what somebody does to a
+// Secret, who is let in afterwards by every replica, and what is said of it.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
@@ -37,7 +37,10 @@ async function edited(shop: GuardedShop, secret: string, entries: Readonly<Recor
   await shop.patch("Secret", secret, { stringData: entries });
 }
 
-/** Whatever an operator would do about it, it has done: it looked at the Project again, for another reason. */
+/**
+ * Whatever an operator would do about it, it has done: it looked at the Project again, for another
+ * reason.
+ */
 async function lookedAgain(shop: GuardedShop): Promise<void> {
   await shop.edit("ApiResource", "notes", { schema: { title: String(Math.random()) } });
   await shop.reports("ApiResource", "notes", "Ready");
@@ -173,7 +176,8 @@ describe("the signing Secret", () => {
     await shop.admitted(key);
     for (const session of sessions) await shop.goesOn(session);
     await shop.session("ann", password);
-    // Passwords are compared by another key from now on: a change is seen, and nothing else is taken for one.
+    // Passwords are compared by another key from now on: a change is seen, and nothing else is
+    // taken for one.
     await edited(shop, "of-ben", { password: "battery staple" });
     await shop.ended(sessions[1] as (typeof sessions)[number]);
     await shop.goesOn(sessions[0] as (typeof sessions)[number]);

@@ -1,5 +1,5 @@
-// Every value that Secrets of a namespace ever had, as a watch tells them one by one: nothing in between is missed while the API
-// server runs. Refuses when the watch ends before the test ends it.
+// Every value that Secrets of a namespace ever had, as a watch tells them one by one: nothing in
+// between is missed while the API server runs. Refuses when the watch ends before the test ends it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemMonotonic } from "../../core/timers.ts";

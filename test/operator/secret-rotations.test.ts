@@ -1,5 +1,6 @@
-// Credentials that change by the spec, on a whole fleet: rotated keys and passwords with their overlap, keys that expire; who
-// is let in before and afterwards by every replica, and what the objects say.
+// Credentials that change by the spec, on a fleet: rotated keys and passwords with their
+// overlap, keys that expire; who is let in before and afterwards by every replica, and what the
+// objects say.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -27,7 +28,10 @@ async function edited(shop: GuardedShop, kind: "ApiKey" | "ProjectUser", name: s
 }
 
 const dayMs = 86_400_000;
-/** Long enough for a quick machine to see what holds until then. On a slow one that may be over before it is asked, and nothing depends on it. */
+/**
+ * Long enough for a quick machine to see what holds until then. On a slow one that may be over
+ * before it is asked, and nothing depends on it.
+ */
 const soonMs = 8_000;
 
 /** As a spec names it. */

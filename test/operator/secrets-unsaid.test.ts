@@ -1,5 +1,6 @@
-// Secrets stand where they belong and nowhere else: everything that somebody without a right to Secrets could read is searched for
-// them after they were used, mistaken, edited and rotated, while every part of the fleet logs all it can.
+// Secrets stand where they belong and nowhere else: everything that somebody without a right to
+// Secrets could read is searched for them after they were used, mistaken, edited and rotated, while
+// every part of the fleet logs all it can.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";

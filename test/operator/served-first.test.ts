@@ -1,5 +1,5 @@
-// Many Projects at once: all of them are served before their statuses are complete, and whatever comes between both is served and
-// reported as it is in the end.
+// Many Projects at once: all of them are served before their statuses are complete, and whatever
+// comes between both is served and reported as it is in the end.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

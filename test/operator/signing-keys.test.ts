@@ -1,4 +1,5 @@
-// The signing keys of a Project are rotated under logins: no token is refused that was given, by whatever replica.
+// The signing keys of a Project are rotated under logins: no token is refused that was given, by
+// whatever replica.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";

@@ -1,4 +1,5 @@
-// A reflector of one kind on a real API server, with real time, whose objects nobody else is told of.
+// A reflector of one kind on a real API server, with real time, whose objects nobody else is told
+// of.
 
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";

@@ -1,5 +1,5 @@
-// Two installations in one cluster, each with an operator, a key ring and a Redis of its own: a Project stays with the one that its status
-// names, until a person moves it with --adopt-data.
+// Two installations in one cluster, each with an operator, a key ring and a Redis of its own: a
+// Project stays with the one that its status names, until a person moves it with --adopt-data.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, publicUrl, startFleet, systemNamespace } from "../support/fleet/fleet.ts";

@@ -1,5 +1,6 @@
-// What becomes of objects, data and the operator when one of them is taken away for good: the operator, or the CRDs; and the way out
-// of a deletion that waits for an operator which is not there any more.
+// What becomes of objects, data and the operator when one of them is taken away for good: the
+// operator, or the CRDs; and the way out of a deletion that waits for an operator which is not
+// there any more.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -213,7 +214,7 @@ describe("CRDs", () => {
 
     const before = operator.log().length;
     await sleep(5_000);
-    // Five kinds that can't be watched, tried anew again and again, with pauses.
+    // Five kinds that can't be watched, tried again and again, with pauses.
     const lines = operator.log().slice(before).split("\n");
     expect(lines.length).toBeLessThan(50);
     await eventually(() => expect(operator.log()).toContain("List or watch failed"), within);

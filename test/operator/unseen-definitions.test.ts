@@ -1,5 +1,6 @@
-// What an operator can't see of a CustomResourceDefinition that is deleted: it was cut off meanwhile, its right to read definitions was
-// taken away, or it never had one and comes to lead while the definition is missing.
+// What an operator can't see of a CustomResourceDefinition that is deleted: it was cut off
+// meanwhile, its right to read definitions was taken away, or it never had one and comes to lead
+// while the definition is missing.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -53,7 +54,10 @@ async function apply(...objects: readonly Declared[]): Promise<void> {
   for (const object of objects) await eventually(() => shop.create(object), within);
 }
 
-/** Nobody of the operator's connections passes anything meanwhile; afterwards they are gone, and new ones work. */
+/**
+ * Nobody of the operator's connections passes anything meanwhile; afterwards they are gone, and new
+ * ones work.
+ */
 async function unseen(change: () => Promise<void>): Promise<void> {
   proxy.hold();
   await change();

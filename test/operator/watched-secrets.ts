@@ -1,5 +1,5 @@
-// What the operator watches for its Secrets, on a real API server: the five kinds, its own Secrets, the metadata of all others.
-// `caughtUp` waits until the caches have what the server has now.
+// What the operator watches for its Secrets, on a real API server: the five kinds, its own Secrets,
+// the metadata of all others. `caughtUp` waits until the caches have what the server has now.
 
 import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { KubeApi, ListScope, ResourceType } from "../../operator/kube/api.ts";

@@ -1,5 +1,6 @@
-// A real browser, told what to do over its DevTools protocol: opens pages, runs expressions in them, takes pictures, and writes down
-// whatever a page complains of: errors, uncaught exceptions, refused resources, violations of its Content-Security-Policy.
+// A real browser, controlled over its DevTools protocol: opens pages, runs expressions in
+// them, takes pictures, and writes down whatever a page complains of: errors, uncaught exceptions,
+// refused resources, violations of its Content-Security-Policy.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +43,10 @@ export interface Page {
   /** A second page in the same browser window, which shares what pages of one origin share. */
   beside(): Promise<Page>;
   readonly complaints: readonly string[];
-  /** URLs of all requests so far, without those by which a browser asks for leave to send another one (CORS). */
+  /**
+   * URLs of all requests so far, without those by which a browser asks for leave to send another
+   * one (CORS).
+   */
   readonly requests: readonly string[];
 }
 
@@ -216,7 +220,10 @@ function followDocuments() {
       if (name === "init") opened.push(String(loaderId));
       if (name === "load") loaded.add(String(loaderId));
     },
-    /** This document, or one to which it has led on. One that was opened before it may be loaded later. */
+    /**
+     * This document, or one to which it has led on. One that was opened before it may be loaded
+     * later.
+     */
     isLoaded(loaderId: string): boolean {
       const at = opened.indexOf(loaderId);
       return at >= 0 && opened.slice(at).some((each) => loaded.has(each));

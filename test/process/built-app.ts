@@ -1,5 +1,5 @@
-// Checks the types of an app for the browser, builds it with Vite, and serves what was built at an origin of its own, so that its
-// requests to a project are those of another origin.
+// Checks the types of an app for the browser, builds it with Vite, and serves what was built at an
+// origin of its own, so that its requests to a project are those of another origin.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -64,7 +64,10 @@ export async function fill(page: Page, selector: string, text: string): Promise<
 
 export const textOf = (selector: string) => `document.querySelector(${JSON.stringify(selector)}).innerText`;
 
-/** Browsers call each answer with an error status a failure, so those are left out whose statuses are meant. */
+/**
+ * Browsers call each answer with an error status a failure, so those are left out whose statuses
+ * are meant.
+ */
 export function complaintsBut(page: Page, ...statuses: readonly number[]): readonly string[] {
   return page.complaints.filter((text) => !statuses.some((status) => text.includes(`a status of ${status} `)));
 }

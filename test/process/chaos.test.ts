@@ -1,5 +1,6 @@
-// A short part of the chaos suite, so that it can't rot; `npm run chaos` plays all of it, and judges it by the clock as well. And the
-// suite itself against a Redis that breaks its promise: it has to notice.
+// A short part of the chaos suite, so that it can't rot; `npm run chaos` plays all of it, and
+// checks it by the clock as well. And the suite itself against a Redis that breaks its promise: it
+// has to notice.
 
 import { expect, it } from "vitest";
 import { isTelling } from "../chaos/outcome.ts";
@@ -10,7 +11,7 @@ import { scenarios } from "../chaos/scenarios.ts";
 import { testSeed } from "../support/time/test-tier.ts";
 
 const seed = testSeed();
-/** Nothing is judged by how quick a busy machine is. */
+/** Nothing is checked by how quick a busy machine is. */
 const slack = 10;
 /** One for each party that can be gone: a replica, Redis, and what is between them. */
 const played = ["replica-kill-unheard", "redis-kill-always", "connection-resets"];

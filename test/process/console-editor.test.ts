@@ -1,5 +1,6 @@
-// The console's editor for JSON in a real browser: what isn't JSON at its line, text as long as the server stores it, and the form for a
-// new object. Pictures lie in out/console/ for whoever wants to look.
+// The console's editor for JSON in a real browser: what isn't JSON at its line, text as long as the
+// server stores it, and the form for a new object. Pictures lie in out/console/ for whoever wants
+// to look.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/http/projects.ts";

@@ -1,5 +1,5 @@
-// Lists and objects in the console in a real browser: filters, pages, edits, conflicts, what is refused, and where the focus is. Pictures lie in
-// out/console/ for whoever wants to look.
+// Lists and objects in the console in a real browser: filters, pages, edits, conflicts, what is
+// refused, and where the focus is. Pictures lie in out/console/ for whoever wants to look.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apikey, project, withConfig, withKey, withResource } from "../support/http/projects.ts";

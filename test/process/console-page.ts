@@ -1,4 +1,5 @@
-// What the tests of the console share: signing in, finding buttons and editors by what a person sees, and what axe finds on the page.
+// What the tests of the console share: signing in, finding buttons and editors by what a person
+// sees, and what axe finds on the page.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -91,7 +92,10 @@ export async function openConsole(visit: ConsoleVisit): Promise<Page> {
   return page;
 }
 
-/** Without the first request, before anybody has signed in, and others that are expected to be refused. */
+/**
+ * Without the first request, before anybody has signed in, and others that are expected to be
+ * refused.
+ */
 export function complaintsOf(page: Page, expected?: RegExp): readonly string[] {
   return page.complaints.filter((text) => !/401 .*console\/openapi\.json/.test(text) && !expected?.test(text));
 }
@@ -119,7 +123,7 @@ export const faults = "[...document.querySelectorAll('.fault')].map((each) => ea
 /** An expression: the editor of an object, or of a new one. */
 export const objectEditor = "document.querySelector('main .cm-content')";
 
-/** An expression: how many pixels of the page are beside the window. */
+/** An expression: how many pixels of the page are next to the window. */
 export const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 /** An expression: the text of what has the focus. */
@@ -139,7 +143,10 @@ export async function fill(page: Page, selector: string, text: string): Promise<
   await page.type(text);
 }
 
-/** Lets answers to requests with this method wait: `held` = an expression of their number, `release` lets them come. */
+/**
+ * Lets answers to requests with this method wait: `held` = an expression of their number, `release`
+ * lets them come.
+ */
 export async function holdAnswers(
   page: Page,
   method: string,

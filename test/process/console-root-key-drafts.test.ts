@@ -1,5 +1,6 @@
-// Drafts of values of root keys in the console in a real browser: nothing that was entered is lost, and nothing that nobody has seen is
-// overwritten. Pictures lie in out/console/ for whoever wants to look.
+// Drafts of values of root keys in the console in a real browser: nothing that was entered is lost,
+// and nothing that nobody has seen is overwritten. Pictures lie in out/console/ for whoever wants
+// to look.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { apikey, project, withConfig, withKey, withRootKey } from "../support/http/projects.ts";

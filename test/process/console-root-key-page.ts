@@ -1,4 +1,5 @@
-// What the tests of root keys in the console share: the root key `settings` as the API has it, and its tree and editor on the page.
+// What the tests of root keys in the console share: the root key `settings` as the API has it, and
+// its tree and editor on the page.
 
 import { expect } from "vitest";
 import { apikey } from "../support/http/projects.ts";

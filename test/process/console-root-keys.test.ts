@@ -1,5 +1,5 @@
-// Root keys in the console in a real browser: the tree, edits, what can be added and deleted, in light and dark, narrow and wide.
-// Pictures lie in out/console/ for whoever wants to look.
+// Root keys in the console in a real browser: the tree, edits, what can be added and deleted, in
+// light and dark, narrow and wide. Pictures lie in out/console/ for whoever wants to look.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { project, withConfig, withKey, withRootKey } from "../support/http/projects.ts";

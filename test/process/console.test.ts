@@ -1,5 +1,6 @@
-// The console of a project in a real browser: how people sign in and out, what becomes of text that is not saved, and how the views look in
-// light and dark, narrow and wide. Pictures lie in out/console/ for whoever wants to look.
+// The console of a project in a real browser: how people sign in and out, what becomes of text that
+// is not saved, and how the views look in light and dark, narrow and wide. Pictures lie in
+// out/console/ for whoever wants to look.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -1,5 +1,5 @@
-// `make demo`, as a person uses it: started in a terminal, its lines pasted into another one, ended with Ctrl-C; and what that person
-// reads when it can't start.
+// `make demo`, as a person uses it: started in a terminal, its lines pasted into another one, ended
+// with Ctrl-C; and what that person reads when it can't start.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,7 +31,10 @@ interface Terminal {
   readonly exited: Promise<number | null>;
 }
 
-/** A group of its own: Ctrl-C in a terminal reaches every process of it. Its temporary files lie in `temporary`. */
+/**
+ * A group of its own: Ctrl-C in a terminal reaches every process of it. Its temporary files lie in
+ * `temporary`.
+ */
 function terminal(command: string, ...args: readonly string[]): Terminal {
   const env = { ...process.env, TMPDIR: temporary };
   const child = spawn(command, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"], env });

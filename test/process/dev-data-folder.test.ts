@@ -144,7 +144,8 @@ describe("a data folder that vanishes while jsonplane dev uses it", () => {
     const first = await serve("shelf", "shelf", "--data", ".data");
     await add(first.notes);
     await first.dev.stop("SIGKILL");
-    // The backup has its last writes in the database's log, which closing the former database must not remove.
+    // The backup has its last writes in the database's log, which closing the former database must
+    // not remove.
     cpSync(join(cwd, ".data"), join(cwd, ".backup"), { recursive: true });
     const second = await serve("shelf", "shelf", "--data", ".data");
     await add(second.notes);
@@ -158,7 +159,9 @@ describe("a data folder that vanishes while jsonplane dev uses it", () => {
   });
 });
 
-/** Their texts by their paths; without the cache of compiled modules, which Node adds to at its end. */
+/**
+ * Their texts by their paths; without the cache of compiled modules, which Node adds to at its end.
+ */
 function filesIn(folder: string): ReadonlyMap<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

@@ -1,5 +1,6 @@
-// The overview of dev mode in a real browser, served by a real `jsonplane dev`: what it shows, that it follows the folder by itself, and what
-// it never shows. Pictures of it lie in out/dev-overview/ for whoever wants to look.
+// The overview of dev mode in a real browser, served by a real `jsonplane dev`: what it shows, that
+// it follows the folder by itself, and what it never shows. Pictures of it lie in out/dev-overview/
+// for whoever wants to look.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -83,7 +84,10 @@ async function violations(page: Page): Promise<readonly string[]> {
     .map(({ id, nodes }) => id + " " + nodes.map(({ target }) => target).join(" ")))`);
 }
 
-/** Every password, key and private part of the data folder, and the password of a Secret in the folder of manifests. */
+/**
+ * Every password, key and private part of the data folder, and the password of a Secret in the
+ * folder of manifests.
+ */
 function secrets(): readonly string[] {
   const folder = join(cwd, ".data/secrets/default");
   const generated = readdirSync(folder).flatMap((file) => {

@@ -1,4 +1,5 @@
-// What a person sees of jsonplane dev while it runs: requests at a terminal, new credentials, and what a changed schema means for stored objects.
+// What a person sees of jsonplane dev while it runs: requests at a terminal, new credentials, and
+// what a changed schema means for stored objects.
 
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

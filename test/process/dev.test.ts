@@ -67,7 +67,10 @@ function paste(line: string): unknown {
   return JSON.parse(execFileSync("sh", ["-c", line], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-/** Whole at once: a file that is written in place is empty for as long as a busy machine likes, which withdraws what it held. */
+/**
+ * Whole at once: a file that is written in place is empty for as long as a busy machine likes,
+ * which withdraws what it held.
+ */
 function edit(file: string, change: (text: string) => string): void {
   const path = join(cwd, "manifests", file);
   const saved = join(cwd, "saved.yaml");

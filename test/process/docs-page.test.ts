@@ -1,5 +1,5 @@
-// The reference page in a real browser: what it asks for, shows and sends, in light and dark, narrow and wide. Pictures of it lie in
-// out/docs-page/ for whoever wants to look.
+// The reference page in a real browser: what it asks for, shows and sends, in light and dark,
+// narrow and wide. Pictures of it lie in out/docs-page/ for whoever wants to look.
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -131,7 +131,8 @@ describe("the reference page", () => {
       expect(await page.evaluate("document.querySelector('#console').checkVisibility()")).toBe(true);
       expect(await page.evaluate("document.querySelector('#who').clientHeight < 25")).toBe(true);
       await page.picture(`${pictures}reference-${name}.png`);
-      // What the viewer draws looks as its makers meant it: rules for our own buttons and links end at the bar and the form.
+      // What the viewer draws looks as its makers meant it: rules for our own buttons and links end
+      // at the bar and the form.
       const borders =
         "[...document.querySelectorAll('#reference button')].map((each) => getComputedStyle(each).borderTopWidth)";
       expect(await page.evaluate(`${borders}.filter((width) => width !== '0px').length < ${borders}.length / 2`)).toBe(
@@ -139,7 +140,8 @@ describe("the reference page", () => {
       );
       const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
       expect(await page.evaluate(overflow)).toBe(0);
-      // The first answer of openapi.json, which asks for credentials, is what a browser calls an error.
+      // The first answer of openapi.json, which asks for credentials, is what a browser calls an
+      // error.
       expect(page.complaints.filter((text) => !/401 .*openapi\.json/.test(text))).toEqual([]);
       expect(page.requests.filter((url) => !url.startsWith(served.origin) && !url.startsWith("data:"))).toEqual([]);
     },

@@ -1,4 +1,5 @@
-// Follows the tutorial and the guides in development mode, as a reader does: every file saved, every line pasted, every answer compared.
+// Follows the tutorial and the guides in development mode, as a reader does: every file saved,
+// every line pasted, every answer compared.
 
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Replicas as processes whose key ring is mounted as kubelet mounts a Secret, and renewed while they serve.
+// Replicas as processes whose key ring is mounted as kubelet mounts a Secret, and renewed while
+// they serve.
 
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";

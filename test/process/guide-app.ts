@@ -1,4 +1,5 @@
-// The app of docs/how-to/use-from-a-browser.md: four files of the sample app and the page's own blocks, written into a folder, and built.
+// The app of docs/how-to/use-from-a-browser.md: four files of the sample app and the page's own
+// blocks, written into a folder, and built.
 
 import { cp, mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -42,7 +43,10 @@ async function sourceIn(folder: string, name: string): Promise<readonly [string,
   return [`src/${name}`, await readFile(join(sample, folder, name), "utf8")];
 }
 
-/** The folder of the app, whose build is in `dist`. It is inside the tree, where the packages are found that it needs. */
+/**
+ * The folder of the app, whose build is in `dist`. It is inside the tree, where the packages are
+ * found that it needs.
+ */
 export async function writeApp(sources: Sources, api: string): Promise<string> {
   await mkdir(join(root, "out"), { recursive: true });
   const folder = await mkdtemp(join(root, "out", "browser-page-"));

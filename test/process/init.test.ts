@@ -1,4 +1,5 @@
-// A first hour: everything that `jsonplane init` and then `jsonplane dev` print to be pasted is pasted.
+// A first hour: everything that `jsonplane init` and then `jsonplane dev` print to be pasted is
+// pasted.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,6 @@
-// Signing in at an external issuer in a real browser: /console and /docs over a certified OpenID provider, which runs as a process of its
-// own. What a person reads where it fails, and what is left in the browser. Pictures lie in out/issuer-sign-in/ for whoever wants to look.
+// Signing in at an external issuer in a real browser: /console and /docs over a certified OpenID
+// provider, which runs as a process of its own. What a person reads where it fails, and what is
+// left in the browser. Pictures lie in out/issuer-sign-in/ for whoever wants to look.
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -99,7 +100,7 @@ async function signedIn(path: string, name: string): Promise<Page> {
   return page;
 }
 
-/** All that the browser keeps for the page beside its memory. */
+/** All that the browser keeps for the page in addition to its memory. */
 const kept =
   "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])";
 

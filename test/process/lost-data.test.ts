@@ -1,4 +1,5 @@
-// A replica whose Redis loses what was stored: it refuses by itself, whether or not an operator is there.
+// A replica whose Redis loses what was stored: it refuses by itself, whether or not an operator is
+// there.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -65,7 +66,9 @@ async function isRefused(by: Replica = replica): Promise<void> {
   for (const path of paths) await eventually(async () => expect((await answer(path, by)).code).toBe("data_lost"));
 }
 
-/** Reads and writes all the time until the end, which resolves with every status that was answered. */
+/**
+ * Reads and writes all the time until the end, which resolves with every status that was answered.
+ */
 function ask(by: Replica): () => Promise<readonly number[]> {
   const statuses = new Set<number>();
   let isOver = false;

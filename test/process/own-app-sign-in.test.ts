@@ -1,5 +1,6 @@
-// The app of docs/how-to/sign-in-from-your-own-app.md: that of docs/how-to/use-from-a-browser.md with the files of examples/browser-app/openid,
-// checked by the compiler, built, and used in a real browser over a certified OpenID provider.
+// The app of docs/how-to/sign-in-from-your-own-app.md: that of docs/how-to/use-from-a-browser.md
+// with the files of examples/browser-app/openid, checked by the compiler, built, and used in a real
+// browser over a certified OpenID provider.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +30,9 @@ interface ShownProject {
   };
 }
 
-/** The same app at one origin for each kind of client, which is registered by the name of the host. */
+/**
+ * The same app at one origin for each kind of client, which is registered by the name of the host.
+ */
 const clients = ["renewing", "brief", "opaque"] as const;
 type Client = (typeof clients)[number];
 const hosts: Readonly<Record<Client, string>> = {
@@ -120,7 +123,7 @@ const signInAlert = textOf("#sign-in [role=alert]");
 const status = textOf("#task [role=status]");
 const typedTitle = "document.querySelector('#task [name=title]').value";
 const pressSave = "document.querySelector('#task').requestSubmit()";
-/** All that the browser keeps for the app beside its memory. */
+/** All that the browser keeps for the app in addition to its memory. */
 const kept = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])";
 const fiveCalls = "Promise.all([1, 2, 3, 4, 5].map(() => api.GET('/whoami').then(({ response }) => response.status)))";
 const asksWho = () => `location.origin === ${JSON.stringify(provider.url)} && document.querySelector('[name=login]')`;

@@ -1,5 +1,6 @@
-// The step of docs/how-to/preview-environments.md that fills a preview, run by bash as the page's workflow says, against a project that
-// is served. GitHub's token endpoint and npm are programs of the test, in place of curl's first call and of `npm`.
+// The step of docs/how-to/preview-environments.md that fills a preview, run by bash as the page's
+// workflow says, against a project that is served. GitHub's token endpoint and npm are programs of
+// the test, in place of curl's first call and of `npm`.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Pastes the README's first five minutes into a shell, word for word but for ports and the data folder, and sends the requests of its
-// table of callers.
+// Pastes the README's first five minutes into a shell, word for word but for ports and the data
+// folder, and sends the requests of its table of callers.
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -115,7 +115,10 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** GET books, POST books, GET reviews, PUT orders, DELETE orders: statuses, and whose reviews a caller sees. */
+/**
+ * GET books, POST books, GET reviews, PUT orders, DELETE orders: statuses, and whose reviews a
+ * caller sees.
+ */
 async function tableOfCallers(): Promise<readonly Row[]> {
   const text = await readFile(join(root, "README.md"), "utf8");
   const columns = "| caller | GET books | POST books | GET reviews | PUT orders | DELETE orders |";

@@ -24,7 +24,10 @@ export async function edit(page: Page, title: string): Promise<void> {
   await page.until(isOpen("task"));
 }
 
-/** The server carries requests of this method out, and the page gets no answer, until `isLosing` is false. */
+/**
+ * The server carries requests of this method out, and the page gets no answer, until `isLosing` is
+ * false.
+ */
 export async function loseAnswersTo(page: Page, method: string): Promise<void> {
   await page.evaluate(`void ([globalThis.keys, globalThis.isLosing, globalThis.kept] = [[], true, fetch], globalThis.fetch = async (input, init) => {
     const isMeant = input.method === "${method}";

@@ -1,5 +1,6 @@
-// The sample app in examples/browser-app: checked by the compiler, built, and used in a real browser beside `jsonplane dev`, which serves its
-// backend. Pictures of it lie in out/sample-app/ for whoever wants to look.
+// The sample app in examples/browser-app: checked by the compiler, built, and used in a real
+// browser next to `jsonplane dev`, which serves its backend. Pictures of it lie in out/sample-app/
+// for whoever wants to look.
 
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

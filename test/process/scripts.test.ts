@@ -1,4 +1,5 @@
-// Every script that a person runs refuses what it doesn't take, and says what is missing, in one line without a stack.
+// Every script that a person runs refuses what it doesn't take, and says what is missing, in one
+// line without a stack.
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,5 @@
-// Data to begin with: the folder `seed` beside manifests, and --seed, in a dev mode as a person runs it.
+// Data to begin with: the folder `seed` next to manifests, and --seed, in a dev mode as a person
+// runs it.
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,7 +4,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { readShown } from "../trace/page.ts";
 import { formatShown, type ShownTrace, traceShownRequests } from "../trace/shown-requests.ts";
 
-/** Sorted, without counts: a timer that comes between changes these, and the order of what waits for the same answer. */
+/**
+ * Sorted, without counts: a timer that comes between changes these, and the order of what waits for
+ * the same answer.
+ */
 function namesIn(text: string): readonly string[] {
   return text
     .replaceAll(/ ×\d+|, \d+ calls$/gm, "")

@@ -1,4 +1,5 @@
-// The tutorial after its tokens have expired: its lines are pasted against a server whose clock is put forward, and say what is wrong.
+// The tutorial after its tokens have expired: its lines are pasted against a server whose clock is
+// put forward, and say what is wrong.
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -88,7 +89,10 @@ it("the tutorial's lines that take a value out of a response show an expired tok
 
 const notSent = (variable: string) => expect.stringMatching(new RegExp(`${variable}: parameter (null or )?not set`));
 
-/** What a reader sees: a terminal goes on after an error that ends a shell without one. Headers of HTTP are left out, but for the status. */
+/**
+ * What a reader sees: a terminal goes on after an error that ends a shell without one. Headers of
+ * HTTP are left out, but for the status.
+ */
 async function inSubshell(lines: string): Promise<readonly string[]> {
   const { printed } = await shell.paste(`(${lines})`);
   return printed

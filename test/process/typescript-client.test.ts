@@ -1,4 +1,5 @@
-// The client that docs/openapi.md shows: types generated from the example bookshop's own document, checked by the compiler, and run.
+// The client that docs/openapi.md shows: types generated from the example bookshop's own document,
+// checked by the compiler, and run.
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The guide docs/how-to/use-from-a-browser.md: its files are checked by the compiler, built, and used in a real browser at another
-// origin than the project's.
+// The guide docs/how-to/use-from-a-browser.md: its files are checked by the compiler, built, and
+// used in a real browser at another origin than the project's.
 
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";

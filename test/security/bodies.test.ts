@@ -1,4 +1,5 @@
-// Bodies, schemas and lists that are made to cost more than they should, against a replica of its own over real Redis JSON.
+// Bodies, schemas and lists that are made to cost more than they should, against a replica of its
+// own over real Redis JSON.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AttackedReplica, startAttacked } from "../support/fleet/attacked-replica.ts";

@@ -1,4 +1,5 @@
-// Connections that cost their owner nothing and the service memory: slow, silent, idle, and deaf ones, by the thousand.
+// Connections that cost their owner nothing and the service memory: slow, silent, idle, and deaf
+// ones, by the thousand.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -133,7 +134,7 @@ describe("a replica lives, keeps its memory and answers the other tenant under",
 
   it("2,000 clients that connect while it is busy with something else: all are answered once it goes on", async () => {
     const { replica } = attacked;
-    // Alone for a while: beside another project, a thousand may wait and the others are refused.
+    // Alone for a while: next to another project, a thousand may wait and the others are refused.
     await sleep(1_100);
     replica.signal("SIGSTOP");
     const crowd = await openCrowd(replica.origin, 2_000, { hello: `${head("GET", "/json/doc")}\r\n` }).finally(() =>

@@ -1,5 +1,6 @@
-// What a stranger can learn from logins, and what a credential is worth outside its project and after its end. Work is counted, not
-// timed: every wrong login that is well-formed costs two argon2 comparisons of the same parameters.
+// What a stranger can learn from logins, and what a credential is worth outside its project and
+// after its end. Work is counted, not timed: every wrong login that is well-formed costs two argon2
+// comparisons of the same parameters.
 
 import { verify } from "argon2";
 import { beforeAll, expect, it, vi } from "vitest";
@@ -37,7 +38,7 @@ const shop = project(
 );
 const other = project("other", withUser("carol", { password: "only here" }));
 
-/** All of an answer but what is made anew for each. */
+/** All of an answer but what is made again for each. */
 function shown({ status, headers, text }: Reply): unknown {
   const { date: _, "x-request-id": id, ...others } = headers;
   return { status, headers: others, text: text.replaceAll(String(id), "(id)") };

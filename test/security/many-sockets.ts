@@ -1,5 +1,5 @@
-// Thousands of TCP connections at once, for attacks: each is opened, says what it is told to, and what the server does with it
-// is counted.
+// Thousands of TCP connections at once, for attacks: each is opened, sends what a test gives it,
+// and what the server does with it is counted.
 
 import { connect, type Socket } from "node:net";
 

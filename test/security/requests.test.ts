@@ -1,5 +1,5 @@
-// Requests that mean one thing to a proxy and another to us, or would like to: heads, names, paths and what reaches the log of a
-// replica over real Redis JSON.
+// Requests that mean one thing to a proxy and another to us, or would like to: heads, names, paths
+// and what reaches the log of a replica over real Redis JSON.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";

@@ -1,7 +1,9 @@
-// `npm run soak [-- --minutes M] [-- --projects N] [-- --seed S]`: M minutes (60) of teams that declare, change and delete N Projects (500)
-// while operators, Redis and the API server are killed, paused and started again. At the end nothing may be left over: all is Ready and
-// served, no Secret, finalizer or data is of an object that is gone, nothing is written any more, and the operator's memory is what a
-// fresh one needs. Prints each trouble and a summary; exits 1 when something is wrong, or too little was tried.
+// `npm run soak [-- --minutes M] [-- --projects N] [-- --seed S]`: M minutes (60) of teams that
+// declare, change and delete N Projects (500) while operators, Redis and the API server are killed,
+// paused and started again. At the end nothing may be left over: all is Ready and served, no
+// Secret, finalizer or data is of an object that is gone, nothing is written any more, and the
+// operator's memory is what a fresh one needs. Prints each trouble and a summary; exits 1 when
+// something is wrong, or too little was tried.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { bringPartsOf } from "../../tools/parts/groups.ts";
@@ -40,7 +42,10 @@ const namespacesPerTeam = 3;
 const settleMs = 300_000;
 /** For so long nothing may be written, once everything has settled. */
 const restMs = 20_000;
-/** Of the heap of an operator that has just started with the same objects; some of what V8 keeps is not collected at once. */
+/**
+ * Of the heap of an operator that has just started with the same objects; some of what V8 keeps is
+ * not collected at once.
+ */
 const maxGrowth = 1.5;
 /** A soak in which less was changed shows nothing. */
 const changesPerMinute = 60;
@@ -116,7 +121,10 @@ async function deleteEverything(on: SoakWorld, present: Cluster): Promise<readon
   return await deletionFaults(on, present, await readCluster(on));
 }
 
-/** Answers with what is there once everything is Ready and nothing is being deleted, or says what is not. */
+/**
+ * Answers with what is there once everything is Ready and nothing is being deleted, or says what is
+ * not.
+ */
 async function settle(on: SoakWorld): Promise<Cluster | string> {
   const from = Date.now();
   for (;;) {
@@ -131,7 +139,10 @@ async function settle(on: SoakWorld): Promise<Cluster | string> {
   }
 }
 
-/** Children whose Project was deleted while the API server answered nothing more: they can't become Ready. */
+/**
+ * Children whose Project was deleted while the API server answered nothing more: they can't become
+ * Ready.
+ */
 async function removeOrphans(on: SoakWorld, { objects }: Cluster): Promise<readonly string[]> {
   const present = new Set(objects.flatMap((object) => (object.kind === "Project" ? [projectOf(object)] : [])));
   const orphans = objects.filter((object) => object.kind !== "Project" && !present.has(projectOf(object)));
@@ -141,10 +152,15 @@ async function removeOrphans(on: SoakWorld, { objects }: Cluster): Promise<reado
 
 /** By UID and generation: credentials that were rotated because their condition asks for it. */
 const rotated = new Set<string>();
-/** More would be a fault: a credential is lost only where its object and its Project were made anew while no operator heard of their deletion. */
+/**
+ * More would be a fault: a credential is lost only where its object and its Project were made again
+ * while no operator heard of their deletion.
+ */
 const maxLost = Math.ceil(projects / 100);
 
-/** Does what a person is asked for: nobody else may replace a credential that can't be recovered. */
+/**
+ * Does what a person is asked for: nobody else may replace a credential that can't be recovered.
+ */
 async function rotateLost({ fleet: { api } }: SoakWorld, { objects }: Cluster): Promise<readonly string[]> {
   const lost = objects.filter((object) => readyOf(object)?.reason === "KeyLost");
   for (const object of lost) {
@@ -165,7 +181,9 @@ async function removeAll({ fleet: { api } }: SoakWorld, objects: readonly Declar
     await unlessRefused(404, objectsOf(api, metadata.namespace).remove(kind, metadata.name));
 }
 
-/** What ends later, such as a namespace that is being deleted, may end in the first of the windows. */
+/**
+ * What ends later, such as a namespace that is being deleted, may end in the first of the windows.
+ */
 async function restFaults(on: SoakWorld): Promise<readonly string[]> {
   let written: readonly string[] = [];
   for (let window = 0; window < 3; window += 1) {

@@ -1,4 +1,5 @@
-// What must hold once nothing changes any more and everything runs: what the API server has is served, and nothing else is left anywhere.
+// What must hold once nothing changes any more and everything runs: what the API server has is
+// served, and nothing else is left anywhere.
 
 import { Redis } from "ioredis";
 import { configKeys, credentialsKey, keyOfProject, projectConfigKey } from "../../core/config/config-keys.ts";
@@ -83,8 +84,9 @@ export async function faults(world: SoakWorld, cluster: Cluster, counts: SoakCou
 }
 
 /**
- * Each Secret is of the very object that is there under its owner's name. One whose owner was deleted while no operator heard of that stays for an
- * hour, because a backup restores Secrets before their objects; it is no fault, and `leftSecrets` counts it.
+ * Each Secret is of the very object that is there under its owner's name. One whose owner was
+ * deleted while no operator heard of that stays for an hour, because a backup restores Secrets
+ * before their objects; it is no fault, and `leftSecrets` counts it.
  */
 function secretFaults({ objects, secrets }: Cluster): readonly string[] {
   const owners = new Map(objects.map((object) => [nameOf(object), object]));
@@ -197,7 +199,9 @@ function placeOf({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** Data are of Projects that are there, or are recorded as kept; no order to delete data is open. */
+/**
+ * Data are of Projects that are there, or are recorded as kept; no order to delete data is open.
+ */
 async function dataFaults(redis: Redis, { objects }: Cluster): Promise<readonly string[]> {
   const found: string[] = [];
   const present = new Set(objects.map(projectOf));
@@ -240,7 +244,7 @@ interface KeyRequest {
 
 function presentKeys(cluster: Cluster): readonly KeyRequest[] {
   const resources = cluster.objects.filter(({ kind }) => kind === "ApiResource");
-  // A Project whose declaration was cut off lacks its resource.
+  // A Project whose declaration was cut off has no resource.
   const served = new Set(resources.map(projectOf));
   return apiKeysOf(cluster).map(({ object, apiKey }) => {
     const project = projectOf(object);

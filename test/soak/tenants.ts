@@ -1,5 +1,6 @@
-// Teams that declare, change and delete things all the time, each in namespaces of its own, without waiting for anything. A call that
-// fails, because the API server is being restarted, is counted and not repeated: the checks at the end go by what the API server has.
+// Teams that declare, change and delete things all the time, each in namespaces of its own, without
+// waiting for anything. A call that fails, because the API server is being restarted, is counted
+// and not repeated: the checks at the end go by what the API server has.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../chaos/random.ts";
@@ -252,7 +253,10 @@ function isOfTrouble(error: unknown): boolean {
   return error instanceof Error && ("code" in error || error instanceof SyntaxError);
 }
 
-/** What an earlier namespace of that name has left is taken over: else the Project would wait for a person. */
+/**
+ * What an earlier namespace of that name has left is taken over: else the Project would wait for a
+ * person.
+ */
 function adopting(project: Declared): Declared {
   const annotations = { "jsonplane.io/adopt-data": "true" };
   return { ...project, metadata: { ...project.metadata, annotations } };

@@ -1,5 +1,5 @@
-// What goes wrong during a soak, one thing after the other: operators that are killed, stopped, paused and replaced; a Redis and an API
-// server that are killed or hang.
+// What goes wrong during a soak, one thing after the other: operators that are killed, stopped,
+// paused and replaced; a Redis and an API server that are killed or hang.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../chaos/random.ts";
@@ -14,7 +14,10 @@ export interface TroubleOptions {
   /** Called before each trouble. */
   readonly onTrouble: (name: string) => void;
   readonly stopped: () => boolean;
-  /** While it answers true, no operator is stopped or paused, so that the memory of the leader can be measured at the end. */
+  /**
+   * While it answers true, no operator is stopped or paused, so that the memory of the leader can
+   * be measured at the end.
+   */
   readonly sparesOperators: () => boolean;
 }
 

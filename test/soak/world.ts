@@ -1,5 +1,6 @@
-// What is soaked: an API server with the controller that ends namespaces, a Redis that loses nothing when it is killed, operators that
-// are started again when they end, as their Deployment would, and two replicas.
+// What is soaked: an API server with the controller that ends namespaces, a Redis that loses
+// nothing when it is killed, operators that are started again when they end, as their Deployment
+// would, and two replicas.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
@@ -15,8 +16,9 @@ export interface SoakWorld {
   /** Ends one, and starts none in its place. */
   endOperator(operator: OperatorProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void>;
   /**
-   * One after the other: deletions of namespaces, and restarts of the API server. The controller that deletes a namespace goes by what the API server says
-   * it has; one that has just started has no custom resources for a moment, and those of the namespace are left without it.
+   * One after the other: deletions of namespaces, and restarts of the API server. The controller
+   * that deletes a namespace goes by what the API server says it has; one that has just started has
+   * no custom resources for a moment, and those of the namespace are left without it.
    */
   oneAtATime<T>(work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;

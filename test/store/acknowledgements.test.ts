@@ -1,4 +1,5 @@
-// What the operator learns of its replicas, on real Redis: some of them real, some whose heartbeats are written by hand.
+// What the operator knows of its replicas, on real Redis: some of them real, some whose heartbeats
+// are written by hand.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -1,5 +1,5 @@
-// Carries out the same random calls on the embedded store and on real Redis JSON: every answer must be the same, and at the
-// end everything that can be read.
+// Carries out the same random calls on the embedded store and on real Redis JSON: every answer must
+// be the same, and at the end everything that can be read.
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

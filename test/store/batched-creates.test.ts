@@ -1,4 +1,5 @@
-// Objects that are created in one turn of the event loop are stored by one script, and each caller gets what is true of its own object.
+// Objects that are created in one turn of the event loop are stored by one script, and each caller
+// gets what is true of its own object.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { OutcomeUnknown, StoreFull, StoreUnavailable } from "../../core/errors/store-errors.ts";

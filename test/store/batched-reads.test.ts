@@ -1,4 +1,5 @@
-// Objects and documents that are read in one turn of the event loop are one command, and each caller gets what is true of its own key.
+// Objects and documents that are read in one turn of the event loop are one command, and each
+// caller gets what is true of its own key.
 
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";

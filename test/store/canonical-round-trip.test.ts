@@ -1,5 +1,5 @@
-// Gives canonical texts to the real Redis JSON and takes them back: what is stored is what was sent, character by character,
-// also after Redis wrote its data to disk and read it again.
+// Gives canonical texts to the real Redis JSON and takes them back: what is stored is what was
+// sent, character by character, also after Redis wrote its data to disk and read it again.
 
 import fc from "fast-check";
 import { Redis } from "ioredis";
@@ -29,7 +29,10 @@ describe("Redis JSON", () => {
     await redis.stop();
   });
 
-  /** Stores every text under a key of its own, reloads the data, and answers with what changed on the way. */
+  /**
+   * Stores every text under a key of its own, reloads the data, and answers with what changed on
+   * the way.
+   */
   async function changed(texts: readonly string[]): Promise<readonly string[]> {
     await client.flushall();
     const set = client.pipeline();
@@ -97,7 +100,8 @@ describe("Redis JSON", () => {
   });
 
   it("still moves doubles that canonical texts avoid", async () => {
-    // When this fails, the module reads doubles exactly, and core/json/number.ts can stop moving them.
+    // When this fails, the module reads doubles exactly, and core/json/number.ts can stop moving
+    // them.
     await client.call("JSON.SET", "plain", "$", "1.9000000000000001");
     expect(await client.call("JSON.GET", "plain")).toBe("1.9");
   });

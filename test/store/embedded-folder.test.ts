@@ -1,4 +1,5 @@
-// What the embedded store says when its data folder can't be used, and what it does when the file or the disk fails under it.
+// What the embedded store says when its data folder can't be used, and what it does when the file
+// or the disk fails under it.
 
 import { execFile } from "node:child_process";
 import { chmod, cp, mkdtemp, open, rename, rm, stat, truncate, writeFile } from "node:fs/promises";

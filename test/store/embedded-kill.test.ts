@@ -1,5 +1,5 @@
-// Kills a process that writes to an embedded store at seeded moments, while it starts and while it writes, and looks at what
-// the next process finds.
+// Kills a process that writes to an embedded store at seeded moments, while it starts and while it
+// writes, and looks at what the next process finds.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,10 @@ import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const program = fileURLToPath(new URL("../support/killed-writer/embedded-writer.ts", import.meta.url));
 const rounds = countForTier(8, 50);
-/** Every fourth writer dies within this time of its start, maybe while it opens or migrates; the others while they write. */
+/**
+ * Every fourth writer dies within this time of its start, maybe while it opens or migrates; the
+ * others while they write.
+ */
 const startMilliseconds = 300;
 const maxWrites = 200;
 

@@ -1,5 +1,6 @@
-// A process that tries one thing with an embedded store that its parent can't try in its own process, and prints how it went
-// as one JSON line: `node embedded-probe.ts <open|open-as-nobody|fill> <directory>`.
+// A process that tries one thing with an embedded store that its parent can't try in its own
+// process, and prints how it went as one JSON line: `node embedded-probe.ts
+// <open|open-as-nobody|fill> <directory>`.
 
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";

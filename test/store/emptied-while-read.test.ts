@@ -1,4 +1,5 @@
-// Redis is emptied between two commands by which a replica follows the configuration: what it doesn't find then is not gone.
+// Redis is emptied between two commands by which a replica follows the configuration: what it
+// doesn't find then is not gone.
 
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

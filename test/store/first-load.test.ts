@@ -1,4 +1,5 @@
-// A project's first load on a replica while the project changes: what was read before the change must not stay.
+// A project's first load on a replica while the project changes: what was read before the change
+// must not stay.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -1,5 +1,5 @@
-// A replica whose key ring changes while it serves, on a real Redis: whatever comes first, the new key in its file or values
-// sealed with it, it never serves less than before.
+// A replica whose key ring changes while it serves, on a real Redis: whatever comes first, the new
+// key in its file or values sealed with it, it never serves less than before.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

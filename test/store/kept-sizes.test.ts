@@ -1,4 +1,5 @@
-// How much is kept without being served, on real Redis: ordered by the operator, which can't reach data, and measured by a replica.
+// How much is kept without being served, on real Redis: ordered by the operator, which can't reach
+// data, and measured by a replica.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -76,7 +77,7 @@ describe("an order to measure", () => {
         ),
       ),
     );
-    // Nothing was removed, and nobody is told of a purge.
+    // Nothing was removed, and nobody is notified of a purge.
     expect((await store.collectionSize({ project, resource: "books" })).objects).toBe(450);
     expect(carriedOut).toEqual([]);
     for (const id of ["size-1", "size-2"]) await purges.forget(id);

@@ -1,4 +1,5 @@
-// What a replica remembers of credentials that it looked up in Redis, when they change at that very moment.
+// What a replica remembers of credentials that it looked up in Redis, when they change at that very
+// moment.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { keyField } from "../../core/config/fields.ts";

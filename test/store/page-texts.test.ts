@@ -1,4 +1,5 @@
-// A page is found by a script, and its objects are read behind it: what that costs, and what it shows of what was written in between.
+// A page is found by a script, and its objects are read behind it: what that costs, and what it
+// shows of what was written in between.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../dataplane/store/order.ts";
@@ -108,7 +109,10 @@ describe("a page", () => {
   });
 });
 
-/** What is shown when `change` is carried out after the ids were found, and before the objects are read. */
+/**
+ * What is shown when `change` is carried out after the ids were found, and before the objects are
+ * read.
+ */
 async function shownAfter(
   read: () => Promise<readonly string[]>,
   { known, change }: { readonly known: boolean; readonly change: () => Promise<unknown> },

@@ -1,5 +1,5 @@
-// A replica that follows Redis and keeps plans: what is published, withdrawn or forgotten reaches requests that found a plan, and
-// leaves the plans of other projects alone.
+// A replica that follows Redis and keeps plans: what is published, withdrawn or forgotten reaches
+// requests that found a plan, and leaves the plans of other projects alone.
 
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";

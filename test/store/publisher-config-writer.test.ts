@@ -1,4 +1,5 @@
-// The operator's right to write configuration, kept up over a Redis that is away, emptied or taken by another, on real Redis.
+// The operator's right to write configuration, kept up over a Redis that is away, emptied or taken
+// by another, on real Redis.
 
 import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -231,7 +232,7 @@ describe.each([
     expect(await first.verify()).toBe("lost");
     for (let look = 0; look < 2; look += 1) await expect(first.begin(take)).rejects.toBeInstanceOf(RedisContested);
     expect(await second.verify()).toBe("writer");
-    // Another term of its leader; that one has the person's word anew.
+    // Another term of its leader; that one has the person's word again.
     const restarted = one();
     await restarted.begin(take);
     expect(await second.verify()).toBe("lost");

@@ -1,5 +1,5 @@
-// A publisher that is cut off, replaced, or loses Redis in the middle of what it does: what Redis holds then, and that the next
-// publish completes it.
+// A publisher that is cut off, replaced, or loses Redis in the middle of what it does: what Redis
+// holds then, and that the next publish completes it.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

@@ -1,5 +1,6 @@
-// Operators and replicas of several versions on one Redis: what each may write is decided by the format of what is there and of what the
-// others read (docs/adr/0052-programs-compare-the-format.md).
+// Operators and replicas of several versions on one Redis: what each may write is decided by the
+// format of what is there and of what the others read
+// (docs/adr/0052-programs-compare-the-format.md).
 
 import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

@@ -1,5 +1,5 @@
-// What the operator publishes, and what replicas say of it, while Redis' memory is used up by what tenants store: nobody could be locked
-// out, and nothing be removed, if that waited for room.
+// What the operator publishes, and what replicas say of it, while Redis' memory is used up by what
+// tenants store: nobody could be locked out, and nothing be removed, if that waited for room.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

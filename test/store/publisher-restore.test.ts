@@ -1,5 +1,5 @@
-// What a publisher does after Redis was emptied: what it has published before is published again from memory, and what was taken away
-// stays away.
+// What a publisher does after Redis was emptied: what it has published before is published again
+// from memory, and what was taken away stays away.
 
 import { describe, expect, it } from "vitest";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";

@@ -1,4 +1,5 @@
-// How the steps of a publisher get their revisions, on real Redis: growing, one after the other, and never on top of what another one left.
+// How the steps of a publisher get their revisions, on real Redis: growing, one after the other,
+// and never on top of what another one left.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

@@ -1,4 +1,4 @@
-// Configuration that is sealed anew when the fleet's key ring has changed, on real Redis.
+// Configuration that is sealed again when the fleet's key ring has changed, on real Redis.
 
 import { describe, expect, it } from "vitest";
 import { type Keyring, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";

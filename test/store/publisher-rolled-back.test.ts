@@ -1,5 +1,6 @@
-// A running operator's Redis goes back: a backup is restored under it, or a failover loses the newest writes. What was revoked since is
-// accepted again until it is published anew, so that it comes before everything else.
+// A running operator's Redis goes back: a backup is restored under it, or a failover loses the
+// newest writes. What was revoked since is accepted again until it is published again, so that it
+// comes before everything else.
 
 import { describe, expect, it } from "vitest";
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";

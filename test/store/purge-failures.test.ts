@@ -1,4 +1,5 @@
-// What becomes of the other purges when one of them fails, as on a node of a Cluster that is away, and of those that a newer version orders.
+// What becomes of the other purges when one of them fails, as on a node of a Cluster that is away,
+// and of those that a newer version orders.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

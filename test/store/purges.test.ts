@@ -1,5 +1,5 @@
-// The way of data that are to be purged, on real Redis: recorded, ordered, carried out by a replica, struck off, with the operator cut off at
-// every step of it.
+// The way of data that are to be purged, on real Redis: recorded, ordered, carried out by a
+// replica, struck off, with the operator cut off at every step of it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -36,7 +36,7 @@ let redisClient: RedisClient;
 let store: Store;
 let publisher: Publisher;
 let purges: Purges;
-/** What is stored beside the configuration: changed only as the operator would. */
+/** What is stored in addition to the configuration: changed only as the operator would. */
 let record: DataRecord;
 let rollout: RolloutState;
 /** What the operator was told of orders, and a replica of what it carried out. */

@@ -1,5 +1,5 @@
-// Asks random lists of random objects, with indexes and without, of both stores: what comes back must be what a plain model says,
-// page by page, by offset and by cursor.
+// Asks random lists of random objects, with indexes and without, of both stores: what comes back
+// must be what a plain model says, page by page, by offset and by cursor.
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -188,7 +188,10 @@ const anyQuery = fc.record({
 });
 type Query = typeof anyQuery extends fc.Arbitrary<infer T> ? T : never;
 
-/** Half of those with filters are sorted by what they filter by, or by what stands beside it, as indexes are. */
+/**
+ * Half of those with filters are sorted by what they filter by, or by what stands next to it, as
+ * indexes are.
+ */
 const queries = fc
   .tuple(anyQuery, fc.boolean(), fc.boolean(), fc.constantFrom("first", "second", "both"))
   .map(([query, isAlike, descending, by]): Query => {

@@ -1,5 +1,6 @@
-// What a list should hold, worked out plainly: parsed values instead of texts, a comparison written from docs/queries.md instead of
-// encodings, every object looked at instead of an index. Slow, and nothing in it is shared with what it judges.
+// What a list should hold, worked out plainly: parsed values instead of texts, a comparison written
+// from docs/queries.md instead of encodings, every object looked at instead of an index. Slow, and
+// nothing in it is shared with what it checks.
 
 export interface Asked {
   readonly field: readonly string[];

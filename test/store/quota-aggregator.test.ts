@@ -1,4 +1,5 @@
-// What replicas tell the operator of quotas, on real Redis with the rights that docs/reference/redis.md names.
+// What replicas tell the operator of quotas, on real Redis with the rights that
+// docs/reference/redis.md names.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys, usageKey } from "../../core/config/config-keys.ts";
@@ -49,7 +50,10 @@ function telling(replica: string, uses: Record<string, QuotaUses>, redisClient: 
   reporters.push(reportUsage({ redisClient, replica, reports, everyMs: 20 }));
 }
 
-/** The Redis client of a replica that is killed after so many calls: nothing that comes later reaches Redis. */
+/**
+ * The Redis client of a replica that is killed after so many calls: nothing that comes later
+ * reaches Redis.
+ */
 function dyingAfter(calls: number): RedisClient {
   let left = calls;
   const alive = <T>(call: () => Promise<T>): Promise<T> => {

@@ -1,5 +1,5 @@
-// Operator and data plane at work on a real Redis with no more permissions than docs/reference/redis.md gives them, and what they
-// are refused.
+// Operator and data plane at work on a real Redis with no more permissions than
+// docs/reference/redis.md gives them, and what they are refused.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// Runs the store's conformance suite against real Redis JSON in a Cluster of three. It goes by the time of day, so that Redis' own
-// expiry is seen as well.
+// Runs the store's conformance suite against real Redis JSON in a Cluster of three. It goes by the
+// time of day, so that Redis' own expiry is seen as well.
 
 import { beforeAll, describe } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -1,4 +1,5 @@
-// The news of ended sessions when the quick way fails: connections cut, the stream lost, Redis away, Redis come back empty.
+// The news of ended sessions when the quick way fails: connections cut, the stream lost, Redis
+// away, Redis come back empty.
 
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// A store behind Sentinels when the primary changes, and one on a Cluster when slots move and nodes go away.
+// A store behind Sentinels when the primary changes, and one on a Cluster when slots move and nodes
+// go away.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,7 +32,10 @@ interface Written {
   readonly unknown: readonly number[];
 }
 
-/** Inserts numbers one after the other until `isOver`; what is refused without effect is not tried again. */
+/**
+ * Inserts numbers one after the other until `isOver`; what is refused without effect is not tried
+ * again.
+ */
 async function insertUntil(store: Store, document: DocumentRef, isOver: () => boolean): Promise<Written> {
   const created: number[] = [];
   const unknown: number[] = [];
@@ -53,7 +57,7 @@ async function storedIn(store: Store, document: DocumentRef): Promise<readonly n
   return JSON.parse(await textAt(store, document, ["l"])) as readonly number[];
 }
 
-/** Every acknowledged number once, and beside them at most those of which nobody knows. */
+/** Every acknowledged number once, and next to them at most those of which nobody knows. */
 function expectOnce(stored: readonly number[], { created, unknown }: Written): void {
   expect(new Set(stored).size).toBe(stored.length);
   const storedSet = new Set(stored);
@@ -76,7 +80,8 @@ describe("a store behind a Sentinel", () => {
 
   it("goes on with the new primary after a failover", async () => {
     const document = await documentOf(store, '{"l":[]}');
-    // Replication is asynchronous: a document that the new primary has never seen would be lost, as is documented.
+    // Replication is asynchronous: a document that the new primary has never seen would be lost, as
+    // is documented.
     await eventually(async () => {
       expect(await askRedis(sentinel.replica.port, `EXISTS ${documentKeys(document).value}`)).toContain(":1");
     });
@@ -100,7 +105,8 @@ describe("a store behind a Sentinel", () => {
     expect(created.length).toBeGreaterThan(10);
     const direct = await openRedisStore({ url: sentinel.replica.url });
     const stored = await storedIn(direct, document);
-    // Replication is asynchronous: what the old primary acknowledged last may be lost, and that is documented. Nothing is twice.
+    // Replication is asynchronous: what the old primary acknowledged last may be lost, and that is
+    // documented. Nothing is twice.
     const numbers = stored.filter((n) => n >= 0);
     expect(new Set(numbers).size).toBe(numbers.length);
     await direct.close();
@@ -186,7 +192,8 @@ describe("a store on a Cluster", () => {
       false,
     ]);
     let times = 0;
-    // Both while half of them are on either node, and while the client doesn't know yet that all of them have moved.
+    // Both while half of them are on either node, and while the client doesn't know yet that all of
+    // them have moved.
     const between = async (): Promise<void> => {
       times += 1;
       for (let n = 0; n < 3; n += 1) expect(await read()).toEqual(stored);

@@ -1,4 +1,5 @@
-// Adds indexes, or entries by owner, to a large collection while two replicas write to it and build; one of them is killed midway.
+// Adds indexes, or entries by owner, to a large collection while two replicas write to it and
+// build; one of them is killed midway.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

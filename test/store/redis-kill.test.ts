@@ -1,5 +1,5 @@
-// Kills, at seeded moments under mixed writes, a process that writes to Redis, and Redis itself, and looks at what is left. Few times
-// per commit, fifty at night.
+// Kills, at seeded moments under mixed writes, a process that writes to Redis, and Redis itself,
+// and looks at what is left. Few times per commit, fifty at night.
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ import { seededMoments } from "../support/time/seeded-moments.ts";
 import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const moments = countForTier(8, 50);
-/** After so many kills the lanes begin anew, so that looking through everything stays quick. */
+/** After so many kills the lanes begin again, so that looking through everything stays quick. */
 const roundsPerLife = 5;
 /** Acknowledged in a round until something is killed. */
 const maxWrites = 100;
@@ -81,7 +81,9 @@ describe("a Redis that is killed while it is written to, with appendfsync always
   });
 });
 
-/** What a killed process had sent is carried out before Redis notices that its connection has ended. */
+/**
+ * What a killed process had sent is carried out before Redis notices that its connection has ended.
+ */
 async function isForgotten(redis: TestRedis): Promise<void> {
   await eventually(async () => {
     const clients = (await askRedis(redis.port, "CLIENT LIST")).match(/ name=jsonplane /g);

@@ -1,5 +1,5 @@
-// Ends of sessions that Redis acknowledged and lost: a follower is promoted that had not heard of them, a server comes back with an
-// older snapshot. Whoever ended one tells it again.
+// Ends of sessions that Redis acknowledged and lost: a follower is promoted that had not heard of
+// them, a server comes back with an older snapshot. Whoever ended one tells it again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -130,7 +130,7 @@ it("are not told at all where it was said that nothing happened", async () => {
   await refusedWrites.NOREPLICAS.enter(redis);
   await expect(replica.endSession(project, "one", tokenLifetimeSeconds)).rejects.toThrow(StoreUnavailable);
   await fallBack(redis);
-  // What is told again is told at once.
+  // What is sent again is sent at once.
   await expectEnded(await open(redis.url), ended, "two");
   expect(await replica.session(project, "one")).toBeDefined();
 });

@@ -1,5 +1,5 @@
-// What callers of the Redis store are told, and what is stored, when connections end at a bad moment, the server goes away,
-// stands still or refuses.
+// What callers of the Redis store get, and what is stored, when connections end at a bad
+// moment, the server goes away, stands still or refuses.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -49,7 +49,10 @@ describe("a connection that ends between a write and its answer", () => {
     await proxy.stop();
   });
 
-  /** Loses what passes in one direction, then the connection; resolves with what the caller was told. */
+  /**
+   * Loses what passes in one direction, then the connection; resolves with what the caller was
+   * told.
+   */
   async function lose<T>(direction: "requests" | "replies", call: () => Promise<T>): Promise<unknown> {
     proxy.drop(direction);
     const result = call().catch((error: unknown) => error);

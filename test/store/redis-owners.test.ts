@@ -1,5 +1,5 @@
-// What Redis holds of owners: entries where a declaration asks for them and nothing of them where it doesn't, also after a change of mind in
-// the middle.
+// What Redis holds of owners: entries where a declaration asks for them and nothing of them where
+// it doesn't, also after a change of mind in the middle.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

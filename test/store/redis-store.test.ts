@@ -1,5 +1,6 @@
-// Runs the store's conformance suite against real Redis JSON. It goes by a clock that the suite moves, but for what Redis counts by its
-// own clock, and has no more permissions than docs/reference/redis.md names.
+// Runs the store's conformance suite against real Redis JSON. It goes by a clock that the suite
+// moves, but for what Redis counts by its own clock, and has no more permissions than
+// docs/reference/redis.md names.
 
 import { afterAll, beforeAll, describe } from "vitest";
 import { systemClock } from "../../core/clock.ts";

@@ -1,4 +1,5 @@
-// How whoever begins to write configuration knows whether Redis still is the store that its installation had.
+// How whoever begins to write configuration knows whether Redis still is the store that its
+// installation had.
 
 import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";

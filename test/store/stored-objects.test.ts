@@ -1,5 +1,5 @@
-// How many objects each project stores, on real Redis with the rights that docs/reference/redis.md names: counted by replicas, read by the
-// operator.
+// How many objects each project stores, on real Redis with the rights that docs/reference/redis.md
+// names: counted by replicas, read by the operator.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { countingLockKey, projectConfigKey, storedObjectsKey } from "../../core/config/config-keys.ts";

@@ -1,4 +1,5 @@
-// Following what others change in Redis: hints at once, the whole at the start, now and then, and after every interruption.
+// Following what others change in Redis: hints at once, the whole at the start, now and then, and
+// after every interruption.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { RedisClient } from "../../core/redis/redis-client.ts";

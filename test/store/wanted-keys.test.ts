@@ -1,4 +1,5 @@
-// What becomes of keys of external issuers that a replica met and does not have, from its acknowledgement to the operator, on real Redis.
+// What becomes of keys of external issuers that a replica met and does not have, from its
+// acknowledgement to the operator, on real Redis.
 
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../core/clock.ts";

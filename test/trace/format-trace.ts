@@ -1,4 +1,5 @@
-// Writes a trace as text: a line of figures, then the files by room, each with the functions that run in it. Pure.
+// Writes a trace as text: a line of figures, then the files by room, each with the functions that
+// run in it. Pure.
 
 import type { Trace, TracedFunction } from "./trace.ts";
 

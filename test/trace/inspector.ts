@@ -1,5 +1,6 @@
-// Talks to the inspector of a Node process (the Chrome DevTools Protocol over a WebSocket): `--inspect` opens it, and so does SIGUSR1 in one
-// that runs. Refuses with ScriptFailed where nothing answers.
+// Talks to the inspector of a Node process (the Chrome DevTools Protocol over a WebSocket):
+// `--inspect` opens it, and so does SIGUSR1 in one that runs. Refuses with ScriptFailed where
+// nothing answers.
 
 import { ScriptFailed } from "../../tools/start-script.ts";
 

@@ -1,7 +1,8 @@
-// `npm run trace -- METHOD URL`: prints the files and functions of the product that one warm request runs, in order, by room. A path alone is
-// asked of dev mode with the examples, started for it; a whole URL of a running replica, whose inspector --inspector names. Without a
-// request five usual ones, the first of which --write puts into docs/ARCHITECTURE.md. `npm run trace -- operator`: likewise of a change of
-// a ProjectUser.
+// `npm run trace -- METHOD URL`: prints the files and functions of the product that one warm
+// request runs, in order, by room. A path alone is asked of dev mode with the examples, started for
+// it; a whole URL of a running replica, whose inspector --inspector names. Without a request five
+// usual ones, the first of which --write puts into docs/ARCHITECTURE.md. `npm run trace --
+// operator`: likewise of a change of a ProjectUser.
 
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";

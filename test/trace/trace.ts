@@ -1,5 +1,6 @@
-// Finds the functions of the product that a process runs for one thing that is asked of it, a request or a change, once it is warm: V8's
-// precise coverage counts them, and conditions of breakpoints note in which order they begin.
+// Finds the functions of the product that a process runs for one thing that is asked of it, a
+// request or a change, once it is warm: V8's precise coverage counts them, and conditions of
+// breakpoints note in which order they begin.
 
 import type { Inspector } from "./inspector.ts";
 
@@ -22,7 +23,9 @@ export interface TracedFunction {
   readonly count: number;
 }
 
-/** How often it is counted; what runs by itself meanwhile, such as a timer, is not in all of them. */
+/**
+ * How often it is counted; what runs by itself meanwhile, such as a timer, is not in all of them.
+ */
 const attempts = 8;
 /** Times that long without a function that begins, after which no further one is waited for. */
 const patience = 30;
@@ -52,9 +55,15 @@ interface Counted extends TracedFunction {
 export interface Traced {
   /** Has it done once more, and answers with what came of it when it is over. */
   readonly ask: () => Promise<string>;
-  /** How often it is asked before the first time that counts: caches are filled, connections are open. */
+  /**
+   * How often it is asked before the first time that counts: caches are filled, connections are
+   * open.
+   */
   readonly warmUps: number;
-  /** File and function that it begins with, where the process does other things by itself; absent = whatever begins first. */
+  /**
+   * File and function that it begins with, where the process does other things by itself; absent =
+   * whatever begins first.
+   */
   readonly begin?: { readonly path: string; readonly name: string } | undefined;
 }
 
@@ -75,7 +84,10 @@ export async function trace(inspector: Inspector, { ask, warmUps, begin }: Trace
   return { outcome, files: filesOf(counted ?? [], order) };
 }
 
-/** What has run since it was asked last, until nothing of the product does: a replica observes the end of a request after its answer. */
+/**
+ * What has run since it was asked last, until nothing of the product does: a replica observes the
+ * end of a request after its answer.
+ */
 async function countedUntilQuiet(inspector: Inspector): Promise<readonly Counted[]> {
   const all = new Map<string, Counted>();
   for (let quiet = 0; quiet < quietRounds; quiet += 1) {
@@ -156,7 +168,10 @@ async function orderOf(
 const noted = "globalThis.tracedFunctions";
 const forget = `${noted} = []`;
 
-/** On a busy machine, what was asked for before may go on long after its answer. Not waited for beyond some seconds: timers never stop. */
+/**
+ * On a busy machine, what was asked for before may go on long after its answer. Not waited for
+ * beyond some seconds: timers never stop.
+ */
 async function untilNothingBegins(inspector: Inspector): Promise<void> {
   let before = -1;
   for (let quiet = 0, looks = 0; quiet < patience && looks < 5 * patience; looks += 1) {
@@ -167,7 +182,10 @@ async function untilNothingBegins(inspector: Inspector): Promise<void> {
   }
 }
 
-/** A breakpoint whose condition notes its function and is never true, so that nothing stops. Nothing is noted where one is already. */
+/**
+ * A breakpoint whose condition notes its function and is never true, so that nothing stops. Nothing
+ * is noted where one is already.
+ */
 async function noteAt(inspector: Inspector, { of, location }: Stop): Promise<void> {
   const condition = `${noted}.push(${JSON.stringify(of.key)}) === 0`;
   await inspector.call("Debugger.setBreakpoint", { location, condition }).catch(() => undefined);

@@ -1,5 +1,5 @@
-// The way of a change of a ProjectUser, from the event of the watch until the status is written: in an operator with an open inspector,
-// a real API server, Redis and one replica, started for it.
+// The way of a change of a ProjectUser, from the event of the watch until the status is written: in
+// an operator with an open inspector, a real API server, Redis and one replica, started for it.
 
 import { startFleet } from "../support/fleet/fleet.ts";
 import { declared, newTenant } from "../support/kubernetes/declared.ts";

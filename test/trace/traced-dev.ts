@@ -1,5 +1,5 @@
-// Dev mode with the examples and an open inspector, in a folder that goes with it: what a request is traced in unless a running replica is
-// named.
+// Dev mode with the examples and an open inspector, in a folder that goes with it: what a request
+// is traced in unless a running replica is named.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

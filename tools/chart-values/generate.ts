@@ -1,5 +1,5 @@
-// Writes what is made of charts/jsonplane/values.yaml: the schema that Helm checks values with, the names that templates need, and
-// the page that people read.
+// Writes what is made of charts/jsonplane/values.yaml: the schema that Helm checks values with, the
+// names that templates need, and the page that people read.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,14 +19,21 @@ export async function generateChartValues(): Promise<ReadonlyMap<string, string>
   ]);
 }
 
-// -------------------------------------------------------------------------------------------------------------- _needed.tpl
+// --------------------------------------------------------------------------------------------
+// _needed.tpl
 
-/** Values that templates can't do without: the schema can't say so, or every file of values would have to be complete. */
+/**
+ * Values that templates can't do without: the schema can't say so, or every file of values would
+ * have to be complete.
+ */
 function needed(values: ValueSchema): string {
   return `{{/* ${note} */}}\n{{- define "jsonplane.neededValues" -}}\n${neededBelow(values, []).join(" ")}\n{{- end -}}\n`;
 }
 
-/** Null takes them away: for an autoscaler that is not the chart's, and for a cluster that chooses users itself. */
+/**
+ * Null takes them away: for an autoscaler that is not the chart's, and for a cluster that chooses
+ * users itself.
+ */
 const mayBeNull: ReadonlySet<string> = new Set(["dataplane.replicas", "redis.bundled.runAsUser"]);
 
 function neededBelow({ properties = {} }: ValueSchema, path: readonly string[]): readonly string[] {
@@ -42,7 +49,8 @@ function isNeeded({ default: fallback }: ValueSchema): boolean {
   return typeof fallback !== "object" && fallback !== "";
 }
 
-// --------------------------------------------------------------------------------------------------------------- docs/values.md
+// --------------------------------------------------------------------------------------------
+// docs/values.md
 
 function page(values: ValueSchema): string {
   const sections = Object.entries(values.properties ?? {}).map(([name, schema]) => {

@@ -1,6 +1,7 @@
-// Reads charts/jsonplane/values.yaml, which is written by hand, into a JSON Schema of its values: defaults from the values,
-// descriptions from the comments above them, and further keywords from `@schema {…}` at a comment's end. Throws with the line of a
-// value that has no description, or an @schema that can't be read.
+// Reads charts/jsonplane/values.yaml, which is written by hand, into a JSON Schema of its values:
+// defaults from the values, descriptions from the comments above them, and further keywords from
+// `@schema {…}` at a comment's end. Throws with the line of a value that has no description, or an
+// @schema that can't be read.
 
 import { isMap, isScalar, LineCounter, type Pair, parse, parseDocument, type YAMLMap } from "yaml";
 
@@ -40,7 +41,10 @@ function valueSchema(pair: Pair, source: Source): ValueSchema {
   return { description, type: typeOf(fallback), ...keywords, default: fallback };
 }
 
-/** The members of a group are described; those of a mapping that is one value, such as `resources`, are not. */
+/**
+ * The members of a group are described; those of a mapping that is one value, such as `resources`,
+ * are not.
+ */
 function isGroup(map: YAMLMap, source: Source): boolean {
   return map.flow !== true && map.items.some((pair) => commentLines(pair, source).length > 0);
 }

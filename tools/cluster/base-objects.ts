@@ -1,5 +1,6 @@
-// What a cluster of our own has from the start: a default StorageClass with ten volumes of the node, the Service of the
-// cluster's names and, where it is wanted, of metrics for `kubectl top` and autoscaling. Pure: a layout in, a manifest out.
+// What a cluster of our own has from the start: a default StorageClass with ten volumes of the
+// node, the Service of the cluster's names and, where it is wanted, of metrics for `kubectl top`
+// and autoscaling. Pure: a layout in, a manifest out.
 
 import { join } from "node:path";
 import { type ClusterLayout, dnsService, nodeName } from "./layout.ts";

@@ -1,5 +1,6 @@
-// Makes the keys and certificates of one cluster with openssl: its authority, the API server's (also what it shows to the
-// kubelet), what it shows to aggregated servers, and the keys that sign tokens of service accounts. Refuses when openssl fails.
+// Makes the keys and certificates of one cluster with openssl: its authority, the API server's
+// (also what it shows to the kubelet), what it shows to aggregated servers, and the keys that sign
+// tokens of service accounts. Refuses when openssl fails.
 
 import { generateKeyPairSync } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";

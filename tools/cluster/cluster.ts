@@ -1,5 +1,5 @@
-// A real cluster for tests and for `make cluster`: kind, or a node of our own (flavour.ts). Refuses with PartMissing when a part of it
-// isn't there.
+// A real cluster for tests and for `make cluster`: kind, or a node of our own (flavour.ts). Refuses
+// with PartMissing when a part of it isn't there.
 
 import type { Environment } from "../parts/cache.ts";
 import { kubectl } from "../parts/kubernetes.ts";

@@ -1,5 +1,5 @@
-// Which kind of cluster is brought up here: kind where Docker and kind are, else a node of our own. JSONPLANE_CLUSTER=own or =kind
-// decides otherwise.
+// Which kind of cluster is brought up here: kind where Docker and kind are, else a node of our own.
+// JSONPLANE_CLUSTER=own or =kind decides otherwise.
 
 import type { Environment } from "../parts/cache.ts";
 import { kindIsHere } from "./kind-cluster.ts";

@@ -1,5 +1,6 @@
-// What the node needs of this machine around it: a link to its network, a control group, and folders to mount over. `tearDown` removes all
-// of it, also after a crash, and nothing that it didn't make.
+// What the node needs of this machine around it: a link to its network, a control group, and
+// folders to mount over. `tearDown` removes all of it, also after a crash, and nothing that it
+// didn't make.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, rmdir, writeFile } from "node:fs/promises";
@@ -23,9 +24,9 @@ export async function setUp(layout: ClusterLayout): Promise<void> {
 }
 
 /**
- * Links this machine with the network namespace of a process, which has to be another one than ours; the process finds its
- * end as eth0. The namespace has no name: `ip netns` would mount over those of other container runtimes, which then can't
- * remove theirs.
+ * Links this machine with the network namespace of a process, which has to be another one than
+ * ours; the process finds its end as eth0. The namespace has no name: `ip netns` would mount over
+ * those of other container runtimes, which then can't remove theirs.
  */
 export async function linkTo(layout: ClusterLayout, processId: number): Promise<void> {
   const ours = await readlink("/proc/self/ns/net");

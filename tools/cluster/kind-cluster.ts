@@ -1,5 +1,5 @@
-// A cluster of kind (Kubernetes in Docker), where both are: up, loading an image archive, down. Refuses when kind fails, with
-// what it said.
+// A cluster of kind (Kubernetes in Docker), where both are: up, loading an image archive, down.
+// Refuses when kind fails, with what it said.
 
 import { mkdir, rm } from "node:fs/promises";
 import { dockerAnswers } from "../image/docker.ts";

@@ -1,4 +1,5 @@
-// What this machine has to be and have to serve as a node: Linux, root, control groups, and programs that come as Debian packages.
+// What this machine has to be and have to serve as a node: Linux, root, control groups, and
+// programs that come as Debian packages.
 
 import { existsSync } from "node:fs";
 import { debianProgram } from "../parts/debian-packages.ts";

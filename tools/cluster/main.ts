@@ -1,5 +1,5 @@
-// `make cluster` and `make cluster-down`: `node main.ts up [ARCHIVE…]` prints `export KUBECONFIG=…` on standard output, after it
-// loaded the image archives; `node main.ts down` removes the cluster.
+// `make cluster` and `make cluster-down`: `node main.ts up [ARCHIVE…]` prints `export KUBECONFIG=…`
+// on standard output, after it loaded the image archives; `node main.ts down` removes the cluster.
 
 import { fileURLToPath } from "node:url";
 import { bringParts } from "../parts/bring-parts.ts";

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The node: the first process of its own process, mount and network namespaces. It runs a container runtime, a Kubernetes control
-# plane, a kubelet and what belongs to them, and starts again what ends. When it is killed, everything in it is gone. Called by
-# supervise.ts with everything it needs in the environment.
+# The node: the first process of its own process, mount and network namespaces. It runs a container
+# runtime, a Kubernetes control plane, a kubelet and what belongs to them, and starts again what
+# ends. When it is killed, everything in it is gone. Called by supervise.ts with everything it needs
+# in the environment.
 set -eu
 
 mount --make-rslave /

@@ -1,5 +1,6 @@
-// A cluster of one node of our own: up, loading an image, down. `up` on a cluster that answers changes nothing; on the remains of
-// one it starts anew. Refuses when this machine can't be a node (PartMissing) or a program doesn't come up, with its log.
+// A cluster of one node of our own: up, loading an image, down. `up` on a cluster that answers
+// changes nothing; on the remains of one it starts again. Refuses when this machine can't be a node
+// (PartMissing) or a program doesn't come up, with its log.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -23,7 +24,10 @@ import { writeSettings } from "./settings.ts";
 export interface ClusterOptions {
   /** Number 0 is `make cluster`'s; tests that want one for themselves take another. */
   readonly number?: number;
-  /** With metrics-server, for `kubectl top` and autoscaling; default false. A cluster of kind never has it. */
+  /**
+   * With metrics-server, for `kubectl top` and autoscaling; default false. A cluster of kind never
+   * has it.
+   */
   readonly metrics?: boolean;
 }
 
@@ -163,7 +167,10 @@ export async function loadImage(layout: ClusterLayout, archive: string): Promise
   if (done.code !== 0) throw new Error(`containerd refused ${archive}: ${lastWords(done)}`);
 }
 
-/** Ends every process of the cluster and removes everything of it; one that isn't there is no failure. */
+/**
+ * Ends every process of the cluster and removes everything of it; one that isn't there is no
+ * failure.
+ */
 export async function downOwnCluster(env: Environment, number = 0): Promise<void> {
   const layout = clusterLayout(env, number);
   if (!existsSync(layout.folder)) return;
@@ -182,7 +189,10 @@ export async function downOwnCluster(env: Environment, number = 0): Promise<void
   await rm(layout.folder, { recursive: true, force: true });
 }
 
-/** The number of a process that ended may be another program's by now; another clone's is as good as ours. */
+/**
+ * The number of a process that ended may be another program's by now; another clone's is as good as
+ * ours.
+ */
 async function supervisorId(layout: ClusterLayout): Promise<number | undefined> {
   const id = Number(await readFile(join(layout.folder, "supervisor.pid"), "utf8").catch(() => ""));
   if (!(id > 0)) return undefined;

@@ -1,5 +1,5 @@
-// Which clone of this repository started the machine's cluster: there is one, for all of them. The clone that started it ends it; another
-// one uses it, and is told whose it is.
+// Which clone of this repository started the machine's cluster: there is one, for all of them. The
+// clone that started it ends it; another one uses it, and is told whose it is.
 
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -7,7 +7,10 @@ import { join } from "node:path";
 
 const ownerFile = (folder: string): string => join(folder, "clone");
 
-/** `clone` = the folder of this one. Returns that of another one, to which the cluster belongs; undefined = it is this one's from now on. */
+/**
+ * `clone` = the folder of this one. Returns that of another one, to which the cluster belongs;
+ * undefined = it is this one's from now on.
+ */
 export async function claimCluster(folder: string, clone: string): Promise<string | undefined> {
   const other = await otherOwner(folder, clone);
   if (other === undefined) await writeFile(ownerFile(folder), clone);

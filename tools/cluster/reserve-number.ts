@@ -1,5 +1,5 @@
-// Which cluster of this machine is a test's own: two runs of the tests at once would use one cluster, and the first to end would take it
-// down under the other.
+// Which cluster of this machine is a test's own: two runs of the tests at once would use one
+// cluster, and the first to end would take it down under the other.
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -11,7 +11,10 @@ export interface ReservedNumber {
 
 /** 0 is `make cluster`'s, and addresses of a cluster have room for a byte. */
 const highest = 99;
-/** A port that this process listens on reserves a number: it is free again when the process ends, however it does. */
+/**
+ * A port that this process listens on reserves a number: it is free again when the process ends,
+ * however it does.
+ */
 const firstPort = 16_700;
 
 /** The lowest number that no process of this machine has reserved; throws when there is none. */

@@ -1,5 +1,6 @@
-// Writes what the programs of the node read: containerd's, the pod network's, the kubelet's and CoreDNS' settings, the
-// administrator's token, and the two kubeconfigs (from this machine, and within the node).
+// Writes what the programs of the node read: containerd's, the pod network's, the kubelet's and
+// CoreDNS' settings, the administrator's token, and the two kubeconfigs (from this machine, and
+// within the node).
 
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -1,6 +1,7 @@
-// `node supervise.ts NUMBER`: the process behind a cluster of our own, for as long as it is up. It sets the
-// machine up, starts the node in namespaces of its own, and passes connections from 127.0.0.1 on to its API server. On a signal
-// it kills the node, which takes every process, mount and rule of it along. When it is killed itself, the node dies too.
+// `node supervise.ts NUMBER`: the process behind a cluster of our own, for as long as it is up. It
+// sets the machine up, starts the node in namespaces of its own, and passes connections from
+// 127.0.0.1 on to its API server. On a signal it kills the node, which takes every process, mount
+// and rule of it along. When it is killed itself, the node dies too.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

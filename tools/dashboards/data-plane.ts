@@ -1,4 +1,5 @@
-// Rate, errors and duration of the API per project and resource, and what they rest on: Redis, logins, configuration, memory.
+// Rate, errors and duration of the API per project and resource, and what they rest on: Redis,
+// logins, configuration, memory.
 
 import { type Dashboard, lines } from "./declare.ts";
 import { counted, quantile } from "./expressions.ts";

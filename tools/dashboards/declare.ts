@@ -1,4 +1,5 @@
-// The words that Grafana dashboards are declared with, and how they become Grafana's JSON: panels flow over a grid of 24 columns.
+// The words that Grafana dashboards are declared with, and how they become Grafana's JSON: panels
+// flow over a grid of 24 columns.
 
 export interface Query {
   readonly expr: string;

@@ -12,15 +12,16 @@ export interface Counted {
 const scrapeSeconds = 120;
 
 /**
- * How much a counter of the data plane counted within the window, exact: its last value less the one that it entered the window with,
- * so that steps of one window each add up to the whole. `increase` alone misses what a series counts before its first scrape, which is
- * all there is where somebody asks once, and extrapolates the rest. By series, the first that applies:
+ * How much a counter of the data plane counted within the window, exact: its last value less the
+ * one that it entered the window with, so that steps of one window each add up to the whole.
+ * `increase` alone misses what a series counts before its first scrape, which is all there is where
+ * somebody asks once, and extrapolates the rest. By series, the first that applies:
  *
  * 1. it fell within the window (the container was restarted): Prometheus' estimate;
  * 2. it was there when the window began: the difference;
  * 3. it was not there, though its replica was scraped then or did not run yet: all that it counted;
- * 4. nobody looked when the window began (a failed scrape, a Prometheus that started later): Prometheus' estimate of what was seen. The
- *    series may count since weeks ago.
+ * 4. nothing was scraped when the window began: Prometheus' estimate of what was seen. The series
+ *    may count since weeks ago.
  */
 export function counted({ metric, selector, by, window }: Counted): string {
   const series = `${metric}{${selector}}`;

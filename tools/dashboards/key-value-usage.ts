@@ -1,5 +1,5 @@
-// What the specification promises of usage, per project and nothing else: requests of the last hour, status codes and mean response time
-// per five minutes over the last hour.
+// What the specification promises of usage, per project and nothing else: requests of the last
+// hour, status codes and mean response time per five minutes over the last hour.
 
 import type { Dashboard } from "./declare.ts";
 import { counted, meanSeconds } from "./expressions.ts";

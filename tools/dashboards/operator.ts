@@ -1,4 +1,5 @@
-// The operator at work: reconciles, queue, propagation, the API server, and what there is to see of objects.
+// The operator at work: reconciles, queue, propagation, the API server, and what there is to see of
+// objects.
 
 import { type Dashboard, lines, type Panel } from "./declare.ts";
 import { quantile } from "./expressions.ts";

@@ -1,4 +1,5 @@
-// What namespaces and their projects use, so that a platform can share out costs: docs/how-to/share-out-costs.md.
+// What namespaces and their projects use, so that a platform can share out costs:
+// docs/how-to/share-out-costs.md.
 
 import { type Dashboard, lines, type Panel } from "./declare.ts";
 
@@ -10,7 +11,10 @@ const maxLines = 25;
 
 type By = "namespace" | "namespace, project";
 
-/** Of a former leader that may still be scraped, and of several replicas, the largest figure is right. */
+/**
+ * Of a former leader that may still be scraped, and of several replicas, the largest figure is
+ * right.
+ */
 const objects = (by: By, selector: string): string =>
   `sum by (${by}) (max by (namespace, project) (jsonplane_stored_objects{${selector}}))`;
 

@@ -1,5 +1,5 @@
-// Packs a root file system as an image archive of one layer, as `docker save` writes it: docker, kind and containerd read it.
-// Equal folders make equal bytes: files are in order and of one age.
+// Packs a root file system as an image archive of one layer, as `docker save` writes it: docker,
+// kind and containerd read it. Equal folders make equal bytes: files are in order and of one age.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -1,6 +1,7 @@
-// `node tools/image/contents.ts DIR`: writes what the image holds of this project into DIR, which becomes /app: the output of
-// `npm run build`, the production packages of the lock file, package.json, LICENSE and crds/. Every file has the same mode and
-// age wherever it is written. Refuses when dist/ or a package is missing.
+// `node tools/image/contents.ts DIR`: writes what the image holds of this project into DIR, which
+// becomes /app: the output of `npm run build`, the production packages of the lock file,
+// package.json, LICENSE and crds/. Every file has the same mode and age wherever it is written.
+// Refuses when dist/ or a package is missing.
 
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";

@@ -1,6 +1,6 @@
-// The image of jsonplane: its root file system (Node with its libraries, and the contents in /app) and its settings. Both the
-// Dockerfile and the archive that is packed without Docker are made from it.
-// `node tools/image/jsonplane-image.ts DIR` writes the root file system to DIR.
+// The image of jsonplane: its root file system (Node with its libraries, and the contents in /app)
+// and its settings. Both the Dockerfile and the archive that is packed without Docker are made from
+// it. `node tools/image/jsonplane-image.ts DIR` writes the root file system to DIR.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,8 +15,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const user = { name: "jsonplane", id: 65_532 } as const;
 
 /**
- * Of glibc (mallopt(3)): a buffer of 128 KiB or more has pages of its own, which the system gets back with it. Without them that size grows
- * with what was freed, up to 32 MiB, and what a burst of large bodies took stays with the process.
+ * Of glibc (mallopt(3)): a buffer of 128 KiB or more has pages of its own, which the system gets
+ * back with it. Without them that size grows with what was freed, up to 32 MiB, and what a burst of
+ * large bodies took stays with the process.
  */
 export const allocatorEnvironment = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" } as const;
 

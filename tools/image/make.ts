@@ -1,5 +1,5 @@
-// `make image`: builds the image with Docker where a Docker daemon answers, else packs the same as an archive and says how to
-// load it. Refuses when the build fails.
+// `make image`: builds the image with Docker where a Docker daemon answers, else packs the same as
+// an archive and says how to load it. Refuses when the build fails.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,6 @@
-// `node tools/image/pack.ts [jsonplane|redis]…`: packs images as archives below out/, without Docker. Callers that test use
-// `packImage`. Refuses what tools/image/contents.ts refuses, and anything but Linux.
+// `node tools/image/pack.ts [jsonplane|redis]…`: packs images as archives below out/, without
+// Docker. Callers that test use `packImage`. Refuses what tools/image/contents.ts refuses, and
+// anything but Linux.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Says which files of an npm package a running program needs: not its tests, sources, types, maps and papers, nor what was
-// compiled for other systems. Pure.
+// Says which files of an npm package a running program needs: not its tests, sources, types, maps
+// and papers, nor what was compiled for other systems. Pure.
 
 const folders = new Set(
   ["test", "tests", "__tests__", "benchmark", "benchmarks", "example", "examples", "docs", "doc", "coverage"].concat([
@@ -29,8 +29,9 @@ export function isNeeded(path: string, target: Target): boolean {
 }
 
 /**
- * Whether node-gyp made it while the package was installed with its install scripts, for the machine that installed it. The packages that
- * the program uses bring compiled modules for every system that it runs on.
+ * Whether node-gyp made it while the package was installed with its install scripts, for the
+ * machine that installed it. The packages that the program uses bring compiled modules for every
+ * system that it runs on.
  */
 function isCompiledHere([folder, ...rest]: readonly string[]): boolean {
   if (folder !== "build") return false;

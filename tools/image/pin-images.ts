@@ -1,6 +1,7 @@
-// `node tools/image/pin-images.ts --image NAME:TAG@DIGEST --redis-image NAME:TAG@DIGEST [--chart FOLDER]`: notes in a chart that is released
-// where its image is and which content both images have, so that it always starts the same programs. Values that name another repository,
-// tag or digest go their own way.
+// `node tools/image/pin-images.ts --image NAME:TAG@DIGEST --redis-image NAME:TAG@DIGEST [--chart
+// FOLDER]`: notes in a chart that is released where its image is and which content both images
+// have, so that it always starts the same programs. Values that name another repository, tag or
+// digest go their own way.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// Lists the npm packages that the image holds: what package-lock.json says is no development dependency, as it lies in
-// node_modules. Refuses when a package that is wanted isn't there, or is there in another version than the lock file's.
+// Lists the npm packages that the image holds: what package-lock.json says is no development
+// dependency, as it lies in node_modules. Refuses when a package that is wanted isn't there, or is
+// there in another version than the lock file's.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// An image of Redis with JSON for tests where none can be pulled: the Redis of tools/parts, redis-cli and the module, at the
-// places where the chart looks in the public one, and the shell commands that backup and restore of docs/operations.md run in it.
+// An image of Redis with JSON for tests where none can be pulled: the Redis of tools/parts,
+// redis-cli and the module, at the places where the chart looks in the public one, and the shell
+// commands that backup and restore of docs/operations.md run in it.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
@@ -52,7 +53,10 @@ function shellCommands(env: Environment): readonly Program[] {
   });
 }
 
-/** Where tools/parts/redis-server.ts put a Debian package: its server is a script that names the libraries' folder. */
+/**
+ * Where tools/parts/redis-server.ts put a Debian package: its server is a script that names the
+ * libraries' folder.
+ */
 async function unpackedFolder(server: string): Promise<string | undefined> {
   const start = (await readFile(server)).subarray(0, 2).toString("latin1");
   return start === "#!" ? dirname(server) : undefined;

@@ -1,5 +1,6 @@
-// Makes a root file system out of programs and nothing else: each program, the libraries it loads, the two users root and the
-// image's own, and an empty /tmp. There is no shell and no package manager in it.
+// Makes a root file system out of programs and nothing else: each program, the libraries it loads,
+// the two users root and the image's own, and an empty /tmp. There is no shell and no package
+// manager in it.
 
 import { chmod, chown, copyFile, mkdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -31,7 +32,8 @@ export async function writeRootFolder(
   for (const program of programs) await copyProgram(folder, program);
   for (const path of owned) {
     await mkdir(join(folder, path), { recursive: true });
-    // Only root can give a folder away; who isn't packs for a cluster, which does it when it mounts a volume there.
+    // Only root can give a folder away; who isn't packs for a cluster, which does it when it mounts
+    // a volume there.
     if (process.getuid?.() === 0) await chown(join(folder, path), user.id, user.id);
   }
   const { name, id } = user;

@@ -1,5 +1,6 @@
-// `make sbom`: writes out/sbom.cdx.json, what the image is made of as CycloneDX: npm's list of the production packages of
-// package-lock.json, and Node itself. Without a date or a random number: one lock file has one list.
+// `make sbom`: writes out/sbom.cdx.json, what the image is made of as CycloneDX: npm's list of the
+// production packages of package-lock.json, and Node itself. Without a date or a random number: one
+// lock file has one list.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

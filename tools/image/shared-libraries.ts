@@ -1,4 +1,5 @@
-// Lists the shared libraries that a Linux program loads, by asking the system's loader (ldd). Refuses when one is missing.
+// Lists the shared libraries that a Linux program loads, by asking the system's loader (ldd).
+// Refuses when one is missing.
 
 import { lastWords, runCommand } from "../parts/run-command.ts";
 

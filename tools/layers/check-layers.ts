@@ -1,4 +1,5 @@
-// Every rule of the repository's shape over a folder's sources: what is found, in the order of paths. No violations = it holds.
+// Every rule of the repository's shape over a folder's sources: what is found, in the order of
+// paths. No violations = it holds.
 
 import { directionViolations } from "./direction-rules.ts";
 import { fileViolations } from "./file-rules.ts";

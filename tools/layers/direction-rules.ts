@@ -1,11 +1,13 @@
-// Rules of import direction (docs/ARCHITECTURE.md): which top folder may use which, the order of stages within a program, and
-// no cycles. Pure: sources in, violations out.
+// Rules of import direction (docs/ARCHITECTURE.md): which top folder may use which, the order of
+// stages within a program, and no cycles. Pure: sources in, violations out.
 
 import type { Import } from "./imports-of.ts";
 import type { Source } from "./read-sources.ts";
 import { type Violation, violation } from "./violations.ts";
 
-/** What each top folder may import besides itself; a folder that isn't named may import everything. */
+/**
+ * What each top folder may import besides itself; a folder that isn't named may import everything.
+ */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   core: [],
   operator: ["core"],
@@ -16,9 +18,10 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The stages of each program. A stage may use those before it, and, but for the programs in countingTypes, the types of all: what a
- * later stage does is none of its business. In the data plane features stand behind the stages of every request. A new folder is named
- * here, at its place.
+ * The stages of each program. A stage may use those before it, and, but for the programs in
+ * countingTypes, the types of all: what a later stage does is none of its business. In the data
+ * plane features stand behind the stages of every request. A new folder is named here, at its
+ * place.
  */
 const stages: Readonly<Record<string, readonly string[]>> = {
   operator: [

@@ -1,5 +1,5 @@
-// Rules that look at one source file: length, name, its opening comment, `any`, TODOs, and the purity of the folders that
-// promise it. Pure: a source in, violations out.
+// Rules that look at one source file: length, name, its opening comment, `any`, TODOs, and the
+// purity of the folders that promise it. Pure: a source in, violations out.
 
 import type { Source } from "./read-sources.ts";
 import { type Violation, violation } from "./violations.ts";
@@ -7,7 +7,7 @@ import { type Violation, violation } from "./violations.ts";
 const maxLines = 400;
 const drawers = /(^|[-_.])(utils?|helpers?|common|misc)([-_.]|$)/;
 const opening = /^(\/\/|\/\*|--|#) ?\S/;
-/** Folders that only judge what they are given (docs/ARCHITECTURE.md). */
+/** Folders that only check what they are given (docs/ARCHITECTURE.md). */
 const pure: readonly string[] = ["dataplane/authorize/", "dataplane/openapi/describe/", "operator/compile/"];
 /** Interfaces of the store that have calls; its other types are data. */
 const storePort = /(?:Store|Reads|Writes|Lists|Indexes|Purges|Sizes|Counts|Counters|Buckets|Records|Feed|Check)$/;

@@ -1,5 +1,6 @@
-// Lists what a TypeScript file imports, from its text. It relies on the formatter and linter: imports come first, statements
-// start a line, specifiers stand in double quotes, and nothing is exported on from another file.
+// Lists what a TypeScript file imports, from its text. It relies on the formatter and linter:
+// imports come first, statements start a line, specifiers stand in double quotes, and nothing is
+// exported on from another file.
 
 import { posix } from "node:path";
 
@@ -37,7 +38,10 @@ function withoutTemplates(text: string): string {
   return text.replace(/`(?:[^`\\]|\\.)*`/gs, (template) => template.replace(/[^\n]/g, " "));
 }
 
-/** Where the first line is that belongs to no import and no comment; a template further down may well contain imports. */
+/**
+ * Where the first line is that belongs to no import and no comment; a template further down may
+ * well contain imports.
+ */
 function endOfImports(text: string): number {
   const code = /^(?!import\b|export\b.*\bfrom\b|\s|\/\/|\/\*|\}|#!)./m.exec(text);
   return code === null ? text.length : code.index;

@@ -1,6 +1,7 @@
-// Rules of a Lua script (docs/ARCHITECTURE.md): named `<name>-<numkeys>.lua`, or `-n` when the call says how many keys there are,
-// it opens with Purpose, KEYS, ARGV and Returns, and uses exactly the keys that its name counts. A file in parts/ is included by
-// scripts and has no keys of its own. Pure: a source in, violations out.
+// Rules of a Lua script (docs/ARCHITECTURE.md): named `<name>-<numkeys>.lua`, or `-n` when the call
+// says how many keys there are, it opens with Purpose, KEYS, ARGV and Returns, and uses exactly the
+// keys that its name counts. A file in parts/ is included by scripts and has no keys of its own.
+// Pure: a source in, violations out.
 
 import type { Source } from "./read-sources.ts";
 import { type Violation, violation } from "./violations.ts";

@@ -1,5 +1,5 @@
-// Reads the repository's own source files from a folder into memory: path, text, and what each TypeScript file imports.
-// Refuses nothing; rules judge what it gathered.
+// Reads the repository's own source files from a folder into memory: path, text, and what each
+// TypeScript file imports. Refuses nothing; rules check what it gathered.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";

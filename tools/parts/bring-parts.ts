@@ -1,6 +1,7 @@
-// The parts step: finds every part that a command will use, and fetches or builds the missing ones before the command begins, two at a
-// time and one process at a time each. Says what it does, a line per part. Throws PartMissing when one can't be had; what was finished
-// by then stays, and the next run goes on from there.
+// The parts step: finds every part that a command will use, and fetches or builds the missing ones
+// before the command begins, two at a time and one process at a time each. Says what it does, a
+// line per part. Throws PartMissing when one can't be had; what was finished by then stays, and the
+// next run goes on from there.
 
 import { cacheFolder, type Environment } from "./cache.ts";
 import { type FoundPart, type Part, PartMissing } from "./part.ts";
@@ -18,7 +19,10 @@ export interface BringPartsOptions {
 
 const printToStderr = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Sets the variable that names each part in `env`, so that whatever is started with it looks no further. */
+/**
+ * Sets the variable that names each part in `env`, so that whatever is started with it looks no
+ * further.
+ */
 export async function bringParts(
   env: Record<string, string | undefined>,
   parts: readonly Part[],

@@ -1,5 +1,6 @@
-// A part that is one program which Go can build. It is found by the project's order: a path that the environment names, the PATH
-// where its version will do, the cache; and is built into the cache.
+// A part that is one program which Go can build. It is found by the project's order: a path that
+// the environment names, the PATH where its version will do, the cache; and is built into the
+// cache.
 
 import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
@@ -22,7 +23,10 @@ export interface ProgramSource extends GoBuild {
   readonly version?: string;
   /** Folder of the cache. */
   readonly cached: string;
-  /** Whether a program on the PATH will do. What the environment names is taken as the person's word. */
+  /**
+   * Whether a program on the PATH will do. What the environment names is taken as the person's
+   * word.
+   */
   suits(version: Version, env: Environment): boolean | Promise<boolean>;
 }
 
@@ -73,7 +77,10 @@ async function presentSuits(path: string, env: Environment, source: ProgramSourc
   return version !== undefined && (await source.suits(version, env));
 }
 
-/** What a program says of its version where that is not the version that is built; undefined for one that says none. */
+/**
+ * What a program says of its version where that is not the version that is built; undefined for one
+ * that says none.
+ */
 async function otherVersion(
   path: string,
   { version: wanted, versionArgs }: ProgramSource,

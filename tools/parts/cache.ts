@@ -1,5 +1,6 @@
-// The cache folder for parts that were fetched or built: JSONPLANE_CACHE, else XDG_CACHE_HOME/jsonplane, else
-// ~/.cache/jsonplane. A folder appears in it whole or not at all, so that an interrupted fetch leaves nothing that looks like a part.
+// The cache folder for parts that were fetched or built: JSONPLANE_CACHE, else
+// XDG_CACHE_HOME/jsonplane, else ~/.cache/jsonplane. A folder appears in it whole or not at all, so
+// that an interrupted fetch leaves nothing that looks like a part.
 
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -14,9 +15,10 @@ export function cacheFolder(env: Environment): string {
 }
 
 /**
- * Makes `<parent>/<name>`: `fill` makes its content in a temporary folder beside it, which is then renamed. Called under the part's
- * lock, and when the part was not found: what an earlier process left of such a temporary folder is nobody's and goes first, and a folder
- * of that name is damaged and is replaced. What `fill` throws is passed on, and nothing is left behind.
+ * Makes `<parent>/<name>`: `fill` makes its content in a temporary folder next to it, which is then
+ * renamed. Called under the part's lock, and when the part was not found: what an earlier process
+ * left of such a temporary folder is nobody's and goes first, and a folder of that name is damaged
+ * and is replaced. What `fill` throws is passed on, and nothing is left behind.
  */
 export async function fillCacheFolder(
   parent: string,

@@ -1,5 +1,5 @@
-// A browser that can be told what to do, for tests of pages: JSONPLANE_CHROMIUM, the PATH (Chromium or Chrome), or Debian's package,
-// installed where that needs no password.
+// A browser to be controlled, for tests of pages: JSONPLANE_CHROMIUM, the PATH (Chromium
+// or Chrome), or Debian's package, installed where that needs no password.
 
 import { debianProgram } from "./debian-packages.ts";
 import type { Part } from "./part.ts";

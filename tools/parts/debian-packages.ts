@@ -1,5 +1,5 @@
-// Debian packages: installed where that needs no password, or unpacked into a folder for people who aren't root. Refuses with
-// DebianFailed, which says why.
+// Debian packages: installed where that needs no password, or unpacked into a folder for people who
+// aren't root. Refuses with DebianFailed, which says why.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,9 @@ export class DebianFailed extends Error {
   override readonly name = "DebianFailed";
 }
 
-/** apt-get serves one process at a time, and updates its lists under another lock than it installs. */
+/**
+ * apt-get serves one process at a time, and updates its lists under another lock than it installs.
+ */
 const aptLock = "apt-get";
 
 /** Installs a package. Throws DebianFailed. */
@@ -31,7 +33,8 @@ export async function installDebianPackage(name: string, env: Environment): Prom
   const install = ["install", "--yes", "--no-install-recommends", name];
   await withPartLock(env, aptLock, async () => {
     if ((await run(...install)).code === 0) return;
-    // An installation that was interrupted before has to be finished first, and a fresh container has no package lists.
+    // An installation that was interrupted before has to be finished first, and a fresh container
+    // has no package lists.
     await asRoot("dpkg", "--configure", "-a");
     await run("update");
     const second = await run(...install);
@@ -39,7 +42,9 @@ export async function installDebianPackage(name: string, env: Environment): Prom
   });
 }
 
-/** The words in front of a command that make root run it; undefined when that would need a password. */
+/**
+ * The words in front of a command that make root run it; undefined when that would need a password.
+ */
 async function rootPrefix(env: Environment): Promise<readonly string[] | undefined> {
   if (process.getuid?.() === 0) return [];
   const sudo = onPath("sudo", env);
@@ -78,7 +83,10 @@ export interface DebianProgram {
   readonly versionArgs?: readonly string[];
 }
 
-/** Runs `bring`; what Debian's tools fail with becomes PartMissing: `what`, the reason, and the ways out. */
+/**
+ * Runs `bring`; what Debian's tools fail with becomes PartMissing: `what`, the reason, and the ways
+ * out.
+ */
 export async function orMissing<T>(what: string, ways: readonly string[], bring: () => Promise<T>): Promise<T> {
   try {
     return await bring();

@@ -1,5 +1,6 @@
-// An earlier version of this project as a part: the chart and the image of one commit, which the journeys of an installation upgrade from.
-// Built from the clone's own history into the cache, once for each commit.
+// An earlier version of this project as a part: the chart and the image of one commit, which the
+// journeys of an installation upgrade from. Built from the clone's own history into the cache, once
+// for each commit.
 
 import { existsSync } from "node:fs";
 import { copyFile, cp, readFile, writeFile } from "node:fs/promises";
@@ -20,9 +21,9 @@ export interface EarlierVersion {
 }
 
 /**
- * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else that of 0.1.0. Undefined
- * where no such history is at hand (there is no release yet, a shallow clone, an archive): then this tree
- * is upgraded to itself. Throws for a named commit that is not there.
+ * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else that of 0.1.0.
+ * Undefined where no such history is at hand (there is no release yet, a shallow clone, an
+ * archive): then this tree is upgraded to itself. Throws for a named commit that is not there.
  */
 export async function upgradedFrom(env: Environment): Promise<Part | undefined> {
   const named = env.JSONPLANE_E2E_FROM;

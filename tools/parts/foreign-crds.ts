@@ -1,5 +1,6 @@
-// CustomResourceDefinitions of others that the chart has objects of: Gateway API and Prometheus operator. JSONPLANE_FOREIGN_CRDS names a
-// folder of manifests; else they come out of the cache, or once out of pinned Go modules.
+// CustomResourceDefinitions of others that the chart has objects of: Gateway API and Prometheus
+// operator. JSONPLANE_FOREIGN_CRDS names a folder of manifests; else they come out of the cache, or
+// once out of pinned Go modules.
 
 import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";

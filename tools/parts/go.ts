@@ -1,6 +1,7 @@
-// Builds programs with Go from pinned modules. A folder under tools/parts/go/ holds the go.mod and go.sum of each, so that every
-// source is of a known version and checked by its hash. Go keeps what it compiled, so an interrupted build goes on where it was.
-// Refuses with PartMissing when Go is missing, too old, or fails.
+// Builds programs with Go from pinned modules. A folder under tools/parts/go/ holds the go.mod and
+// go.sum of each, so that every source is of a known version and checked by its hash. Go keeps what
+// it compiled, so an interrupted build goes on where it was. Refuses with PartMissing when Go is
+// missing, too old, or fails.
 
 import { fileURLToPath } from "node:url";
 import type { Environment } from "./cache.ts";
@@ -9,7 +10,9 @@ import { isAtLeast, versionIn } from "./program-version.ts";
 import { onPath } from "./programs.ts";
 import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
 
-/** Older ones don't understand the go line of our modules, and can't bring the Go that it asks for. */
+/**
+ * Older ones don't understand the go line of our modules, and can't bring the Go that it asks for.
+ */
 const oldest = "1.21";
 /** Empty is unset to Go: programs run here, whatever a person's shell builds for. */
 const thisMachine = { GOOS: "", GOARCH: "" } as const;

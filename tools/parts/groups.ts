@@ -1,5 +1,5 @@
-// Which parts each command uses. A group is a kind of test (a folder below test/) or a command. A part
-// that a command uses and its group doesn't name shows as PartMissing in a test.
+// Which parts each command uses. A group is a kind of test (a folder below test/) or a command. A
+// part that a command uses and its group doesn't name shows as PartMissing in a test.
 
 import { chooseFlavour } from "../cluster/flavour.ts";
 import { machineParts, requireNodeMachine } from "../cluster/machine.ts";

@@ -1,5 +1,5 @@
-// Helm: 4 for everything, 3 beside it in the nightly tier, because people use both. JSONPLANE_HELM and JSONPLANE_HELM3, the PATH, the
-// cache, or built once with Go.
+// Helm: 4 for everything, 3 next to it in the nightly tier, because people use both. JSONPLANE_HELM
+// and JSONPLANE_HELM3, the PATH, the cache, or built once with Go.
 
 import { builtProgram } from "./built-program.ts";
 import type { Environment } from "./cache.ts";

@@ -1,5 +1,6 @@
-// The real Kubernetes that tests and `make demo` start: kube-apiserver with its etcd, kube-controller-manager, and a kubectl that
-// suits the server. Each is found by the environment (with envtest's names), on the PATH, in the cache, or built once with Go.
+// The real Kubernetes that tests and `make demo` start: kube-apiserver with its etcd,
+// kube-controller-manager, and a kubectl that suits the server. Each is found by the environment
+// (with envtest's names), on the PATH, in the cache, or built once with Go.
 
 import { builtProgram, type ProgramSource } from "./built-program.ts";
 import type { Environment } from "./cache.ts";
@@ -9,7 +10,10 @@ import { isAtLeast, isWithinOneMinor, type Version, versionIn } from "./program-
 
 const release = "1.36.3";
 const etcdRelease = "3.7.3";
-/** The oldest Kubernetes that jsonplane is for, and the oldest etcd that such a server works well with. */
+/**
+ * The oldest Kubernetes that jsonplane is for, and the oldest etcd that such a server works well
+ * with.
+ */
 const oldest = "1.33";
 const oldestEtcd = "3.5";
 const assets = "KUBEBUILDER_ASSETS";

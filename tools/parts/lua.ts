@@ -1,5 +1,6 @@
-// The Lua that health checks for Argo CD are tried with, which is the one that Argo CD has in it (GopherLua): JSONPLANE_LUA, a `glua` on the
-// PATH, the cache, or built once with Go. Any Lua 5.1 or newer will do.
+// The Lua that health checks for Argo CD are tried with, which is the one that Argo CD has in it
+// (GopherLua): JSONPLANE_LUA, a `glua` on the PATH, the cache, or built once with Go. Any Lua 5.1
+// or newer will do.
 
 import { builtProgram } from "./built-program.ts";
 import { installGo } from "./go.ts";

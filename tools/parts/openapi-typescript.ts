@@ -1,5 +1,6 @@
-// openapi-typescript, which makes TypeScript types of an OpenAPI document: JSONPLANE_OPENAPI_TYPESCRIPT, the PATH, then the cache
-// folder, where a pinned release is installed with the TypeScript 5 that it is written for: the project's own is newer than it takes.
+// openapi-typescript, which makes TypeScript types of an OpenAPI document:
+// JSONPLANE_OPENAPI_TYPESCRIPT, the PATH, then the cache folder, where a pinned release is
+// installed with the TypeScript 5 that it is written for: the project's own is newer than it takes.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// packages-current.ts ROOT: exits 0 when node_modules holds exactly what package-lock.json names, as npm recorded it, and 1
-// otherwise. It spares the install after somebody ran npm by hand. Optional packages of other platforms may be absent.
+// packages-current.ts ROOT: exits 0 when node_modules holds exactly what package-lock.json names,
+// as npm recorded it, and 1 otherwise. It spares the install after somebody ran npm by hand.
+// Optional packages of other platforms may be absent.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

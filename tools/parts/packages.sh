@@ -1,6 +1,6 @@
 #!/bin/sh
-# packages.sh NODE: makes node_modules what package-lock.json says, with NODE's npm or the PATH's; asks no registry when it is
-# that already. Refuses with npm's own words on standard error.
+# packages.sh NODE: makes node_modules what package-lock.json says, with NODE's npm or the PATH's;
+# asks no registry when it is that already. Refuses with npm's own words on standard error.
 set -eu
 
 node=$1
@@ -22,11 +22,13 @@ npm=$(dirname "$node")/npm
   echo "jsonplane: npm is missing, which installs the packages of package-lock.json; it comes with Node (https://nodejs.org)" >&2
   exit 1
 }
-# Two commands that are started at once install one after the other: the second finds everything there.
+# Two commands that are started at once install one after the other: the second finds everything
+# there.
 if [ "${2:-}" != locked ] && command -v flock >/dev/null; then exec flock "$lock" sh "$0" "$node" locked; fi
 echo "jsonplane: installing npm packages (once)" >&2
 PATH=$(dirname "$node"):$PATH
-# A company's proxy signs with a certificate that only the system's store knows; the machine's own Node may have read it.
+# A company's proxy signs with a certificate that only the system's store knows; the machine's own
+# Node may have read it.
 NODE_USE_SYSTEM_CA=${NODE_USE_SYSTEM_CA:-1}
 npm_config_update_notifier=false
 export PATH NODE_USE_SYSTEM_CA npm_config_update_notifier

@@ -1,5 +1,6 @@
-// One lock per part over all processes of this machine, so that nothing is built twice. The lock is SQLite's on a file of the cache:
-// the operating system drops it with the process that held it, however that one ended.
+// One lock per part over all processes of this machine, so that nothing is built twice. The lock is
+// SQLite's on a file of the cache: the operating system drops it with the process that held it,
+// however that one ended.
 
 import { access, constants, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +11,10 @@ import { PartMissing } from "./part.ts";
 
 const busy = 5;
 const retryMs = 250;
-/** A handle that nothing leads to any more is closed by the garbage collector, and its lock goes with it. */
+/**
+ * A handle that nothing leads to any more is closed by the garbage collector, and its lock goes
+ * with it.
+ */
 const held = new Set<DatabaseSync>();
 
 interface LockWait {
@@ -20,7 +24,10 @@ interface LockWait {
   readonly signal?: AbortSignal;
 }
 
-/** Runs `work` while this process holds the lock `name`. Throws PartMissing when the lock can't be used. */
+/**
+ * Runs `work` while this process holds the lock `name`. Throws PartMissing when the lock can't be
+ * used.
+ */
 export async function withPartLock<T>(
   env: Environment,
   name: string,

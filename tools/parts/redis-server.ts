@@ -1,5 +1,6 @@
-// A redis-server program: JSONPLANE_REDIS_SERVER, then the PATH, Redis Stack's own folder, the cache, then (Debian and Ubuntu) apt-get: it
-// is installed as root or with a sudo that asks nothing, else unpacked into the cache.
+// A redis-server program: JSONPLANE_REDIS_SERVER, then the PATH, Redis Stack's own folder, the
+// cache, then (Debian and Ubuntu) apt-get: it is installed as root or with a sudo that asks
+// nothing, else unpacked into the cache.
 
 import { chmod, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -60,8 +61,8 @@ async function isNewEnough(path: string): Promise<boolean> {
 }
 
 /**
- * Redis is one program that acts by its name. Debian keeps it in redis-tools as redis-check-rdb; the package redis-server
- * adds only a link, and a service on port 6379 that nobody asked for.
+ * Redis is one program that acts by its name. Debian keeps it in redis-tools as redis-check-rdb;
+ * the package redis-server adds only a link, and a service on port 6379 that nobody asked for.
  */
 async function link(env: Environment): Promise<void> {
   const name = "redis-check-rdb";

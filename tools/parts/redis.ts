@@ -1,5 +1,5 @@
-// The real Redis with JSON that tests and benchmarks start: which program, and which module it has to load. Throws PartMissing when
-// one isn't there.
+// The real Redis with JSON that tests and benchmarks start: which program, and which module it has
+// to load. Throws PartMissing when one isn't there.
 
 import type { Environment } from "./cache.ts";
 import { requirePart } from "./part.ts";

@@ -1,4 +1,5 @@
-// Runs a program to its end and returns what it printed; a program that can't be started is told from one that failed.
+// Runs a program to its end and returns what it printed; a program that can't be started is told
+// from one that failed.
 
 import { type ChildProcess, spawn } from "node:child_process";
 
@@ -25,7 +26,9 @@ export interface RunOptions {
 
 const running = new Set<ChildProcess>();
 
-/** Ends the programs that run: a signal to this process alone, unlike Ctrl-C, doesn't reach them. */
+/**
+ * Ends the programs that run: a signal to this process alone, unlike Ctrl-C, doesn't reach them.
+ */
 export function endRunning(): void {
   for (const child of running) child.kill("SIGTERM");
 }
@@ -46,7 +49,8 @@ export function runCommand(command: string, args: readonly string[], options: Ru
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    // spawn's own timeout goes on running after a program that wasn't found, and keeps this process alive for it.
+    // spawn's own timeout goes on running after a program that wasn't found, and keeps this process
+    // alive for it.
     const late = setTimeout(kill, options.timeout ?? 600_000);
     if (options.signal?.aborted) kill();
     options.signal?.addEventListener("abort", kill, { once: true });

@@ -1,5 +1,6 @@
-// schemathesis, which makes requests of an OpenAPI document: JSONPLANE_SCHEMATHESIS, the PATH, then the cache, where a pinned release of
-// the Python package index is installed apart from everything else.
+// schemathesis, which makes requests of an OpenAPI document: JSONPLANE_SCHEMATHESIS, the PATH, then
+// the cache, where a pinned release of the Python package index is installed apart from everything
+// else.
 
 import { installedFromPypi } from "./python.ts";
 

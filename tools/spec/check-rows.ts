@@ -1,5 +1,5 @@
-// Judges which promises of the interface the last full run proved. A row is proved when all its tests ran and passed in a run of
-// exactly this tree. Pure: rows and a run in, verdicts out.
+// Judges which promises of the interface the last full run proved. A row is proved when all its
+// tests ran and passed in a run of exactly this tree. Pure: rows and a run in, verdicts out.
 
 import type { FullRun } from "../test-run/full-run.ts";
 import type { TreeState } from "../test-run/tree-state.ts";

@@ -1,5 +1,5 @@
-// Reads docs/spec-rows.yaml: the promises of the interface and the tests that prove them. Refuses unknown members, doubled ids and
-// references that aren't `<file> › <test>`.
+// Reads docs/spec-rows.yaml: the promises of the interface and the tests that prove them. Refuses
+// unknown members, doubled ids and references that aren't `<file> › <test>`.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

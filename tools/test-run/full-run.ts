@@ -1,5 +1,5 @@
-// The record of the last full run, test-results/run.json: of which tree it is and how every test went. `npm run spec` and .ci/run
-// read it; only a run of everything writes it.
+// The record of the last full run, test-results/run.json: of which tree it is and how every test
+// went. `npm run spec` and .ci/run read it; only a run of everything writes it.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,7 +10,10 @@ const recordFile = "test-results/run.json";
 
 export interface FullRun {
   readonly before: TreeState;
-  /** Another tree than `before` when files were edited while the tests ran: then the run proves nothing. */
+  /**
+   * Another tree than `before` when files were edited while the tests ran: then the run proves
+   * nothing.
+   */
   readonly after: TreeState;
   readonly finished: string;
   readonly passed: number;

@@ -1,4 +1,5 @@
-// What the nightly tier runs after the tests, one step after the other. A failed step doesn't stop the next.
+// What the nightly tier runs after the tests, one step after the other. A failed step doesn't stop
+// the next.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,7 @@
-// Runs vitest over some kinds of tests, shows what it prints, and turns its JSON reports into verdicts. Kinds are run in lanes, side by
-// side: each lane is a vitest of its own with a number of files at a time, so that files that start whole fleets have a bounded share
-// of the machine, and what waits most of its time leaves the processor to what computes.
+// Runs vitest over some kinds of tests, shows what it prints, and turns its JSON reports into
+// verdicts. Kinds are run in lanes, side by side: each lane is a vitest of its own with a number of
+// files at a time, so that files that start fleets have a bounded share of the machine, and
+// what waits most of its time leaves the processor to what computes.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -90,7 +91,10 @@ async function vitest(root: string, lane: Lane, report: string): Promise<number 
   return await endOf(child, join(root, report));
 }
 
-/** What a test left running can keep vitest from ending, though it has written its report: it is ended then, and the run has failed. */
+/**
+ * What a test left running can keep vitest from ending, though it has written its report: it is
+ * ended then, and the run has failed.
+ */
 export async function endOf(
   child: ChildProcess,
   report: string,
@@ -115,7 +119,10 @@ export async function endOf(
   }
 }
 
-/** One kind of test as a person works on it: what vitest prints, and its exit code. Further arguments go to vitest. */
+/**
+ * One kind of test as a person works on it: what vitest prints, and its exit code. Further
+ * arguments go to vitest.
+ */
 export async function runGroup(root: string, project: Project, args: readonly string[]): Promise<number> {
   const child = spawn("vitest", ["run", "--project", project, ...args], { cwd: root, stdio: "inherit" });
   const [code] = await once(child, "close");

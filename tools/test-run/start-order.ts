@@ -1,5 +1,6 @@
-// The order in which vitest takes test files: those that take long and mostly wait come first, so that nothing waits for them in the end;
-// then vitest's own order, by the time or size of the files.
+// The order in which vitest takes test files: those that take long and mostly wait come first, so
+// that nothing waits for them in the end; then vitest's own order, by the time or size of the
+// files.
 
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";

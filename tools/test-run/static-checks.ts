@@ -1,10 +1,14 @@
-// The checks that read the code without running it. They run side by side; each failure is printed whole.
+// The checks that read the code without running it. They run side by side; each failure is printed
+// whole.
 
 import { lastWords, runCommand } from "../parts/run-command.ts";
 
 type Command = readonly [string, ...string[]];
 
-/** With what tsc knows of the last run: it skips files whose imports haven't changed. Deleting the state is safe. */
+/**
+ * With what tsc knows of the last run: it skips files whose imports haven't changed. Deleting the
+ * state is safe.
+ */
 function types(folder: string, state: string): Command {
   const file = `node_modules/.cache/jsonplane/${state}.tsbuildinfo`;
   return ["tsc", "-p", folder, "--incremental", "--tsBuildInfoFile", file];

@@ -1,5 +1,5 @@
-// A reporter of vitest's that writes how long each test file took to the file that JSONPLANE_TEST_TIMES names; tools/test-run/times.ts prints
-// what came of it.
+// A reporter of vitest's that writes how long each test file took to the file that
+// JSONPLANE_TEST_TIMES names; tools/test-run/times.ts prints what came of it.
 
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";

@@ -1,5 +1,5 @@
-// Where the time of a run went: kinds of tests, the slowest files, and what starting real parts took. Times of files overlap, so the
-// sums are more than the time that passed.
+// Where the time of a run went: kinds of tests, the slowest files, and what starting real parts
+// took. Times of files overlap, so the sums are more than the time that passed.
 
 const shown = 25;
 

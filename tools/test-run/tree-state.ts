@@ -1,5 +1,5 @@
-// Names the content of the working tree by Git's own hash, new files included and ignored ones not, so that a test report can be
-// told to be of exactly this tree. Refuses outside a Git repository.
+// Names the content of the working tree by Git's own hash, new files included and ignored ones not,
+// so that a test report can be told to be of exactly this tree. Refuses outside a Git repository.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,14 +12,18 @@ export interface TreeState {
   readonly tree: string;
 }
 
-/** Which test proves which row is said beside the tests and changes no result; all else counts. */
+/**
+ * Which test proves which row is written next to the tests and changes no result; all else counts.
+ */
 const excluded = ":(exclude)docs/spec-rows.yaml";
 
 export async function treeState(root: string): Promise<TreeState> {
   return { commit: await git(root, ["rev-parse", "HEAD"], {}), tree: await writeTree(root, excluded) };
 }
 
-/** Stores the working tree's content in Git's database, outside every branch, and returns its hash. */
+/**
+ * Stores the working tree's content in Git's database, outside every branch, and returns its hash.
+ */
 export async function writeTree(root: string, ...without: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-index-"));
   try {

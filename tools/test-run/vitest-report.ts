@@ -1,5 +1,6 @@
-// Turns vitest's JSON report into one verdict per test and truthful counts: a test that was skipped, a file that didn't load and
-// a file that never ran all count as failures. Refuses a report that is missing or has another shape.
+// Turns vitest's JSON report into one verdict per test and truthful counts: a test that was
+// skipped, a file that didn't load and a file that never ran all count as failures. Refuses a
+// report that is missing or has another shape.
 
 import { readFile } from "node:fs/promises";
 import { relative, sep } from "node:path";

@@ -65,14 +65,14 @@ export function nextSort(sort: string | undefined, field: string): string | unde
   return sort === `-${field}` ? undefined : field;
 }
 
-/** The condition with another operator. One that compares with true or false begins with one of them. */
+/** The condition with another operator. One that compares with true or false begins with either. */
 export function withOperator(condition: Condition, operator: string): Condition {
   const isBoolean = condition.value === "true" || condition.value === "false";
   const needsBoolean = operandKindOf(operator) === "boolean" && !isBoolean;
   return { ...condition, operator, value: needsBoolean ? "true" : condition.value };
 }
 
-/** What a parameter compares, and how. A colon before anything but an operator belongs to the field's name. */
+/** What a parameter compares, and how. Any other colon than an operator's belongs to the field. */
 export function namedBy(name: string): Pick<Condition, "field" | "operator"> {
   const at = name.lastIndexOf(":");
   const operator = name.slice(at + 1);

@@ -1,5 +1,5 @@
-// Checks who was let in: what was revoked stays out once every replica has had time to hear of it, on each of them and for good;
-// what was not revoked is never refused.
+// Checks who was let in: what was revoked stays out once every replica has had time to hear of it,
+// on each of them and for good; what was not revoked is never refused.
 
 import { type Access, type Entry, grouped, only, type Revoked } from "../history.ts";
 import { type CheckResult, joined } from "./check-result.ts";
@@ -32,7 +32,10 @@ function faultOf(use: Access, end: Revoked | undefined, limit: number): readonly
   return [];
 }
 
-/** Milliseconds from the slowest revocation's acknowledgement to the last request that was let in; 0 when none was. */
+/**
+ * Milliseconds from the slowest revocation's acknowledgement to the last request that was let in; 0
+ * when none was.
+ */
 export function slowestRevocation(entries: readonly Entry[]): number {
   const revoked = new Map(only(entries, "revoked").map((each) => [each.credential, each.to]));
   const times = only(entries, "access").flatMap(({ credential, admitted, from }) => {

@@ -1,5 +1,6 @@
-// Checks what was read of a cell by what its one writer did: nothing that nobody wrote, nothing older than what was acknowledged
-// before, nothing that was seen and is gone. A write that was refused is never seen; one of unknown outcome may be, once.
+// Checks what was read of a cell by what its one writer did: nothing that nobody wrote, nothing
+// older than what was acknowledged before, nothing that was seen and is gone. A write that was
+// refused is never seen; one of unknown outcome may be, once.
 
 import { type Entry, grouped, type Loss, only, type Read, type Write } from "../history.ts";
 import { type CheckResult, joined } from "./check-result.ts";
@@ -81,7 +82,10 @@ function newerDone({ writes }: Cell, { read, at }: Sight): readonly number[] {
   );
 }
 
-/** A value that is put as a whole may arrive after a later one; an object's update is bound to the version that it read. */
+/**
+ * A value that is put as a whole may arrive after a later one; an object's update is bound to the
+ * version that it read.
+ */
 function mayBeLate({ cell, writes }: Cell, at: number): boolean {
   return cell.startsWith("register:") && writes[at]?.outcome === "unknown";
 }
@@ -90,7 +94,10 @@ function mayBeLost({ losses }: Cell, write: Write | undefined): boolean {
   return write !== undefined && losses.some(({ from, to }) => write.to >= from && write.to <= to);
 }
 
-/** What was seen may have been lost by the time of the read: it was there during a time of loss, not yet safe. */
+/**
+ * What was seen may have been lost by the time of the read: it was there during a time of loss, not
+ * yet safe.
+ */
 function lostBetween({ losses, writes }: Cell, before: Sight, read: Read): boolean {
   const write = writes[before.at];
   return losses.some(

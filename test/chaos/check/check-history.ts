@@ -30,7 +30,9 @@ function checkUnexpected(entries: readonly Entry[]): Partial<CheckResult> {
   return { violations: unexpected.map(({ at, what }) => `at ${Math.round(at)}: ${what}`) };
 }
 
-/** Objects that nobody moved, in front of all that come and go, are found once each and in order. */
+/**
+ * Objects that nobody moved, in front of all that come and go, are found once each and in order.
+ */
 function checkWalks(entries: readonly Entry[]): Partial<CheckResult> {
   const wrong = only(entries, "walk").filter(({ expected, found }) => expected.some((id, at) => found[at] !== id));
   return {

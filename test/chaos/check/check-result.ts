@@ -4,7 +4,10 @@ export interface CheckResult {
   readonly violations: readonly string[];
   /** Acknowledged writes that are gone, as the durability allows. */
   readonly lost: number;
-  /** Writes of unknown outcome that took place after a later one of the same client was acknowledged. */
+  /**
+   * Writes of unknown outcome that took place after a later one of the same client was
+   * acknowledged.
+   */
   readonly late: number;
 }
 

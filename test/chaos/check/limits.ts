@@ -1,13 +1,20 @@
-// Checks what limits let through: never more than the burst and what the rate adds in any span of time, over all replicas; and nobody
-// who asks on is refused for longer than the limit needs to have something again. While Redis refuses writes each replica keeps a rate by
-// itself, and what has to be counted is let through by none.
+// Checks what limits let through: never more than the burst and what the rate adds in any span of
+// time, over all replicas; and nobody who asks on is refused for longer than the limit needs to
+// have something again. While Redis refuses writes each replica keeps a rate by itself, and what
+// has to be counted is let through by none.
 
 import { type Entry, grouped, type Limited, only, type Refusing, type Span } from "../history.ts";
 import { type CheckResult, joined } from "./check-result.ts";
 
-/** Milliseconds without anything let through beyond what the rate needs, while somebody asks on: the limit has locked him out. */
+/**
+ * Milliseconds without anything let through beyond what the rate needs, while somebody asks on: the
+ * limit has locked him out.
+ */
 const lockedOut = 3_000;
-/** Milliseconds around a time in which Redis refuses writes: what was asked within may have been answered, or counted, outside of it. */
+/**
+ * Milliseconds around a time in which Redis refuses writes: what was asked within may have been
+ * answered, or counted, outside of it.
+ */
 const aroundRefusals = 300;
 
 export function checkLimits(entries: readonly Entry[], slack: number): CheckResult {
@@ -22,7 +29,10 @@ export function checkLimits(entries: readonly Entry[], slack: number): CheckResu
   );
 }
 
-/** What may be let through beside what all replicas share: of each of them a burst and its rate. */
+/**
+ * What may be let through in addition to what all replicas share: of each of them a burst and its
+ * rate.
+ */
 function apart({ uncounted, burst, perSecond }: Limited, refusing: readonly Refusing[], span: Span): number {
   if (uncounted === "nothing") return 0;
   return refusing.reduce((sum, { replicas, from, to }) => {

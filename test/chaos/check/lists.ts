@@ -1,5 +1,6 @@
-// Checks what was read of lists that one writer each adds to: every acknowledged number once, none that was refused or that nobody
-// added, in the order in which they were added. What is lost, where some may be, is the end and never the middle.
+// Checks what was read of lists that one writer each adds to: every acknowledged number once, none
+// that was refused or that nobody added, in the order in which they were added. What is lost, where
+// some may be, is the end and never the middle.
 
 import { type Append, type Entry, grouped, type ListRead, type Loss, only } from "../history.ts";
 import type { CheckResult } from "./check-result.ts";

@@ -1,10 +1,14 @@
-// Checks what replicas say of themselves: one that says that it is ready for seconds on end serves something, and one that says
-// that it isn't doesn't serve everything. Between a fault and the moment that it is noticed, both may be wrong.
+// Checks what replicas say of themselves: one that says that it is ready for seconds on end serves
+// something, and one that says that it isn't doesn't serve everything. Between a fault and the
+// moment that it is noticed, both may be wrong.
 
 import { type Answered, type Entry, grouped, only, type Probe } from "../history.ts";
 import { type CheckResult, joined } from "./check-result.ts";
 
-/** A server that stands still is left after two and a half seconds; then the next probe is a moment away. */
+/**
+ * A server that stands still is left after two and a half seconds; then the next probe is a moment
+ * away.
+ */
 const noticedMs = 4_000;
 const enough = 5;
 /** Refusals for want of what `/readyz` promises. */

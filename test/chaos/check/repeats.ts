@@ -1,5 +1,6 @@
-// Checks repetitions of POSTs with an Idempotency-Key: one of what was acknowledged hears the first answer, and is said to be one; one of
-// what was refused is new. That each took place once is seen where objects and lists are judged.
+// Checks repetitions of POSTs with an Idempotency-Key: one of what was acknowledged hears the first
+// answer, and is said to be one; one of what was refused is new. That each took place once is seen
+// where objects and lists are checked.
 
 import { type Entry, isWithin, only, type Repeat } from "../history.ts";
 import type { CheckResult } from "./check-result.ts";

@@ -1,4 +1,5 @@
-// What clients of a run have in common: the replicas, the history, choices of their own, and the end.
+// What clients of a run have in common: the replicas, the history, choices of their own, and the
+// end.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Asked, Asker, Target } from "../ask.ts";
@@ -14,7 +15,10 @@ export interface ClientDeps {
   readonly replicas: () => readonly Target[];
   readonly credentials: { readonly worker: string; readonly victim: string };
   readonly stopped: () => boolean;
-  /** Of replicas: one may take a token for expired, and what it makes may be older than what was there before. */
+  /**
+   * Of replicas: one may take a token for expired, and what it makes may be older than what was
+   * there before.
+   */
   readonly clocksJump: boolean;
   readonly ends: EndsOfSessions | undefined;
 }

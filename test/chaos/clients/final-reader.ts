@@ -1,4 +1,5 @@
-// Reads everything back through one replica once nobody writes any more: every object that was ever made, every register, every list.
+// Reads everything back through one replica once nobody writes any more: every object that was ever
+// made, every register, every list.
 
 import type { Target } from "../ask.ts";
 import { only } from "../history.ts";
@@ -17,7 +18,10 @@ interface Page {
   readonly links: { readonly next?: string };
 }
 
-/** By cursors, which show each object once: a create without an answer may still take effect between two pages, and shift all offsets. */
+/**
+ * By cursors, which show each object once: a create without an answer may still take effect between
+ * two pages, and shift all offsets.
+ */
 const firstPage = "/api/items?_limit=100&_cursor=";
 
 export async function readEverything({ asker, history, credentials }: ClientDeps, replica: Target): Promise<void> {

@@ -1,5 +1,5 @@
-// Clients that ask for more than limits give, at another replica each time: of a rate, of guesses at a password, of anonymous writes. They
-// write down what was let through and what was refused.
+// Clients that ask for more than limits give, at another replica each time: of a rate, of guesses
+// at a password, of anonymous writes. They write down what was let through and what was refused.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { apikey, basic } from "../../support/http/projects.ts";
@@ -50,7 +50,8 @@ async function attempt({ asker, history, random, replicas }: ClientDeps, asked: 
   const { status, headers, from, to } = answer;
   noteUnexpected(history, asked, answer, { statuses: [limit.through, 429] });
   const { through, ...named } = limit;
-  // Of what was not answered nobody knows whether it was counted; a limit may only ever let through less for it.
+  // Of what was not answered nobody knows whether it was counted; a limit may only ever let through
+  // less for it.
   if (status !== through && status !== 429) return;
   const retryAfter = Number(headers["retry-after"] ?? 0);
   history.add({ kind: "limited", ...named, passed: status === through, retryAfter, from, to });

@@ -1,5 +1,6 @@
-// A client whose every POST has an Idempotency-Key: what was not acknowledged it repeats at another replica until it is, as a client does
-// that wants its request to take place once. Some of what was acknowledged it repeats as well, at once, and all of it in the end.
+// A client whose every POST has an Idempotency-Key: what was not acknowledged it repeats at another
+// replica until it is, as a client does that wants its request to take place once. Some of what was
+// acknowledged it repeats as well, at once, and all of it in the end.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Asked, Target } from "../ask.ts";
@@ -120,7 +121,10 @@ function contentOf({ status, text, headers: { location, etag } }: Answer): strin
   return JSON.stringify([status, text, location?.replace(/^http:\/\/[^/]+/, ""), etag]);
 }
 
-/** Once more each, when trouble is over; a key that may have been lost would be a new request behind later ones. */
+/**
+ * Once more each, when trouble is over; a key that may have been lost would be a new request behind
+ * later ones.
+ */
 export async function repeatAll(acknowledged: readonly Acknowledged[], deps: ClientDeps): Promise<void> {
   const { history, random, replicas } = deps;
   const losses = only(history.entries, "loss");

@@ -1,5 +1,5 @@
-// A client that logs in, is let in everywhere, refreshes, ends its session, and tries the void token for the rest of the run; and one
-// that tries an API key which the operator withdraws.
+// A client that logs in, is let in everywhere, refreshes, ends its session, and tries the void
+// token for the rest of the run; and one that tries an API key which the operator withdraws.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic } from "../../support/http/projects.ts";
@@ -17,7 +17,10 @@ interface Tokens {
 export interface SessionsKept {
   /** Authorization headers of ended sessions, by the name of the credential. */
   readonly ended: Map<string, string>;
-  /** Whose end could not be stored: refused where it was asked for, and by all once everything works again. */
+  /**
+   * Whose end could not be stored: refused where it was asked for, and by all once everything works
+   * again.
+   */
   readonly unfinished: UnfinishedEnd[];
 }
 

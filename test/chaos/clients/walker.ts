@@ -1,5 +1,5 @@
-// Two clients of the shelf: one walks through its pages in order, one makes, moves and removes objects behind those that stay, and
-// edits those that stay without moving them.
+// Two clients of the shelf: one walks through its pages in order, one makes, moves and removes
+// objects behind those that stay, and edits those that stay without moving them.
 
 import type { Answer, Asked } from "../ask.ts";
 import { fixedObjects, movingFrom } from "../project.ts";
@@ -24,7 +24,8 @@ export async function fillShelf(deps: ClientDeps): Promise<Fixed> {
     if (answer.status !== 201) throw new Error(`The shelf can't be filled: ${answer.status} ${answer.text}`);
     ids.push((JSON.parse(answer.text) as { id: string }).id);
   }
-  // Replicas make ids that sort by their own clocks' milliseconds: two of one millisecond may stand either way.
+  // Replicas make ids that sort by their own clocks' milliseconds: two of one millisecond may stand
+  // either way.
   return ids;
 }
 
@@ -34,7 +35,8 @@ export async function runWalker(fixed: Fixed, deps: ClientDeps): Promise<void> {
 
 async function walk(fixed: Fixed, deps: ClientDeps): Promise<void> {
   const { history, random, clocksJump } = deps;
-  // Ids begin with the time: what a clock in the past makes comes before what stays, and moves it on.
+  // Ids begin with the time: what a clock in the past makes comes before what stays, and moves it
+  // on.
   const order = clocksJump ? "rank" : random.pick(orders);
   const size = 5 + random.whole(10);
   const expected = order === "rank" ? fixed : [...fixed].sort();
@@ -117,7 +119,8 @@ class Mover {
 
   async #ask(asked: Asked): Promise<Answer> {
     const answer = await askOne(this.#deps, asked);
-    // 404 = gone by an earlier removal of unknown outcome, or by a loss that is allowed; what stays is the walker's to judge.
+    // 404 = gone by an earlier removal of unknown outcome, or by a loss that is allowed; what stays
+    // is the walker's to check.
     noteUnexpected(this.#deps.history, asked, answer, { statuses: [200, 201, 204, 404] });
     return answer;
   }

@@ -1,4 +1,5 @@
-// A client that writes objects, a register and a list of its own, and reads everybody's, each operation at another replica.
+// A client that writes objects, a register and a list of its own, and reads everybody's, each
+// operation at another replica.
 
 import type { Answer } from "../ask.ts";
 import { listed, writers } from "../project.ts";
@@ -94,7 +95,8 @@ class Writer {
     pending.end(answer.outcome);
     noteUnexpected(history, asked, answer, { statuses: [204, 404] });
     if (isMissing(answer)) this.#gone(object, answer);
-    // Whoever doesn't know whether it is gone leaves it alone: a removal is bound to no version and may come late.
+    // Whoever doesn't know whether it is gone leaves it alone: a removal is bound to no version and
+    // may come late.
     else if (answer.outcome !== "refused") this.#forget(object);
   }
 

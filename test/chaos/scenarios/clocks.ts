@@ -1,5 +1,6 @@
-// Wall clocks of replicas that jump by about an hour and back, as after a virtual machine was moved. Their process gets another
-// Date before the program starts (shifted-date.ts); timers and Redis' own clock go on as they are.
+// Wall clocks of replicas that jump by about an hour and back, as after a virtual machine was
+// moved. Their process gets another Date before the program starts (shifted-date.ts); timers and
+// Redis' own clock go on as they are.
 
 import { oneServer } from "../redis-deployments.ts";
 import type { Scenario } from "../scenario.ts";

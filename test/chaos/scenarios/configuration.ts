@@ -1,5 +1,5 @@
-// Trouble around the configuration that replicas follow: different ages of it, hints that are gone, keys that seal it or sign tokens
-// while they are replaced.
+// Trouble around the configuration that replicas follow: different ages of it, hints that are gone,
+// keys that seal it or sign tokens while they are replaced.
 
 import { randomBytes } from "node:crypto";
 import { configKeys } from "../../../core/config/config-keys.ts";

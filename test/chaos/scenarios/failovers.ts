@@ -1,4 +1,5 @@
-// Another Redis becomes the primary while clients write: by Sentinel and in a Cluster; and slots that move between primaries.
+// Another Redis becomes the primary while clients write: by Sentinel and in a Cluster; and slots
+// that move between primaries.
 
 import { configKeys } from "../../../core/config/config-keys.ts";
 import { collectionKeys, documentKeys } from "../../../dataplane/store/redis/keys.ts";
@@ -33,7 +34,10 @@ interface KilledPrimary {
   readonly isKnown?: (primary: TestRedis) => Promise<boolean>;
 }
 
-/** Kills the primary of a pair, waits until the other one is it, and brings the killed one back as a replica. */
+/**
+ * Kills the primary of a pair, waits until the other one is it, and brings the killed one back as a
+ * replica.
+ */
 async function killPrimary(
   stage: Stage,
   pair: readonly [TestRedis, TestRedis],
@@ -47,7 +51,8 @@ async function killPrimary(
   await primary.kill();
   stage.mayLose(from);
   await until("the replica was promoted", () => isPrimary(replica));
-  // Without files it comes back empty: whoever starts it before it was replaced everywhere puts an empty primary in its place.
+  // Without files it comes back empty: whoever starts it before it was replaced everywhere puts an
+  // empty primary in its place.
   await until("everybody knows the new primary", () => isKnown(replica));
   await stage.pause(500);
   await primary.restart();

@@ -1,4 +1,5 @@
-// A disk without room for Redis' append-only file: a file system of its own in memory, which takes the right to mount one.
+// A disk without room for Redis' append-only file: a file system of its own in memory, which takes
+// the right to mount one.
 
 import { execFile } from "node:child_process";
 import { appendFile, mkdtemp, rm } from "node:fs/promises";
@@ -56,7 +57,7 @@ async function fill(dir: string): Promise<string> {
   return file;
 }
 
-/** As whoever runs Redis does: started anew when it has ended. */
+/** As whoever runs Redis does: started again when it has ended. */
 async function superviseFor(server: TestRedis, { history, pause }: Stage, milliseconds: number): Promise<void> {
   const until = history.now() + milliseconds;
   while (history.now() < until) {

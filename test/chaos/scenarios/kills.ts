@@ -5,7 +5,10 @@ import { oneServer } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";
 
-/** What may be gone of an append-only file that is synced every second: Redis puts a sync off for two seconds at most. */
+/**
+ * What may be gone of an append-only file that is synced every second: Redis puts a sync off for
+ * two seconds at most.
+ */
 const everysecMs = 2_000;
 
 export const replicaKill: Scenario = {

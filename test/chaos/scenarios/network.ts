@@ -1,4 +1,5 @@
-// What happens between replicas and Redis: connections that end, stand still, lose something, or are dead without anybody saying so.
+// What happens between replicas and Redis: connections that end, stand still, lose something, or
+// are dead without anybody saying so.
 
 import { oneServer } from "../redis-deployments.ts";
 import type { Scenario } from "../scenario.ts";

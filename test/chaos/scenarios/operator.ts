@@ -1,4 +1,5 @@
-// An operator that is not there while people go on declaring things, and one that comes to lead without having heard of them.
+// An operator that is not there while people go on declaring things, and one that comes to lead
+// without having heard of them.
 
 import { declared } from "../../support/kubernetes/declared.ts";
 import { eventually } from "../../support/time/eventually.ts";

@@ -1,5 +1,5 @@
-// A project that is deleted with its data and made anew, again and again, while a replica stands still somewhere in the purge: what it does
-// when it goes on comes late.
+// A project that is deleted with its data and made again, again and again, while a replica stands
+// still somewhere in the purge: what it does when it goes on comes late.
 
 import type { PurgeOrder } from "../../../core/config/data-order.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
@@ -29,7 +29,9 @@ import { proxyOf, type WorldReplica } from "../world-replica.ts";
 const ref = { namespace: "default", name: "tenant" };
 const base = "/default/tenant";
 const as = apikey("tenant");
-/** Of each life, beside what is written over HTTP: so many that a purge takes several steps. */
+/**
+ * Of each life, in addition to what is written over HTTP: so many that a purge takes several steps.
+ */
 const filling = 500;
 /** A lock lasts five seconds. */
 const patience = { withinMs: 30_000, everyMs: 50 };
@@ -49,7 +51,8 @@ export const pausedPurge: Scenario = {
   async run(stage) {
     const { config, replicas } = stage.world;
     const purges = createPurges(config.redisClient, config.publisher);
-    // A replica that stood still asks no second time: a script that Redis does not know yet would never run late.
+    // A replica that stood still asks no second time: a script that Redis does not know yet would
+    // never run late.
     for (const { lua } of steps) await config.redisClient.write("", "SCRIPT", "LOAD", lua);
     let number = 1;
     await publish(stage, number, replicas);
@@ -92,7 +95,10 @@ interface StoodStill {
   goOn(): void;
 }
 
-/** Purges this life, and returns when that is done, with the replica that began it standing still and its step on its way. */
+/**
+ * Purges this life, and returns when that is done, with the replica that began it standing still
+ * and its step on its way.
+ */
 async function purgeWithPause(stage: Stage, { purges, number, step }: PausedPurge): Promise<StoodStill> {
   const holding = holdStep(stage, step);
   const ids = await order(purges, number);
@@ -185,7 +191,10 @@ async function order(purges: Purges, number: number): Promise<readonly string[]>
   return ids;
 }
 
-/** What a purge sends once it found that its order stands: each would do harm to what is new, if it did not know it from what is gone. */
+/**
+ * What a purge sends once it found that its order stands: each would do harm to what is new, if it
+ * did not know it from what is gone.
+ */
 const steps = [
   "indexes/declare-indexes-n",
   "purges/purge-objects-n",

@@ -1,4 +1,5 @@
-// The promises of TokenBuckets: token buckets that all replicas share, full at first, filling at a steady rate.
+// The promises of TokenBuckets: token buckets that all replicas share, full at first, filling at a
+// steady rate.
 
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";

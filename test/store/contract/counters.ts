@@ -1,4 +1,5 @@
-// The promises of Counters: budgets that all replicas share, spent together or not at all, refunded, renewed.
+// The promises of Counters: budgets that all replicas share, spent together or not at all,
+// refunded, renewed.
 
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// When a write of a document is refused, with which outcome, and which refusal wins where several apply. A refused call changes nothing.
+// When a write of a document is refused, with which outcome, and which refusal wins where several
+// apply. A refused call changes nothing.
 
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../../dataplane/store/port.ts";

@@ -1,5 +1,6 @@
-// The promises of documents: one JSON value per root key, read and written at paths, each call one atomic step.
-// `describeDocumentStore` also runs the refusals (document-refusals.ts) and the expectations (expectations.ts).
+// The promises of documents: one JSON value per root key, read and written at paths, each call one
+// atomic step. `describeDocumentStore` also runs the refusals (document-refusals.ts) and the
+// expectations (expectations.ts).
 
 import { describe, expect, it } from "vitest";
 import { purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";

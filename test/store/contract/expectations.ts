@@ -1,4 +1,5 @@
-// Writes that say what they want to find: they take place only while it is there, in one atomic step, and change nothing otherwise.
+// Writes that say what they want to find: they take place only while it is there, in one atomic
+// step, and change nothing otherwise.
 
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../../dataplane/store/port.ts";

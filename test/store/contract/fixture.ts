@@ -1,5 +1,5 @@
-// What a conformance suite needs of an adapter, and projects that no other test uses, so that files may run in parallel
-// on one server.
+// What a conformance suite needs of an adapter, and projects that no other test uses, so that files
+// may run in parallel on one server.
 
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
@@ -10,13 +10,19 @@ import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/
 
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Another Store on the same data, as a second replica has; absent where one process owns the data. */
+  /**
+   * Another Store on the same data, as a second replica has; absent where one process owns the
+   * data.
+   */
   readonly open?: () => Promise<Store>;
   /** The time that the store goes by. */
   readonly clock: Clock;
   /** Moves that time on at once; without it the suite waits. */
   readonly advance?: (milliseconds: number) => void;
-  /** The store as seen by a replica whose time of day is off by so much; where one process owns the data, that process' is set. */
+  /**
+   * The store as seen by a replica whose time of day is off by so much; where one process owns the
+   * data, that process' is set.
+   */
   readonly offBy: (milliseconds: number) => Promise<Store>;
   /** Closes every store that was opened and removes their data. */
   readonly close: () => Promise<void>;

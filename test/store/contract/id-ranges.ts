@@ -1,4 +1,5 @@
-// The promises of objects about ranges of ids, in order of creation: pages by offset, walks by position, candidates.
+// The promises of objects about ranges of ids, in order of creation: pages by offset, walks by
+// position, candidates.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "../../../dataplane/store/port.ts";

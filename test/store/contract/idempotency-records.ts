@@ -1,4 +1,5 @@
-// Receipts of writes: left in the very step that writes, found by whoever repeats it, on any replica, until they expire.
+// Receipts of writes: left in the very step that writes, found by whoever repeats it, on any
+// replica, until they expire.
 
 import { describe, expect, it } from "vitest";
 import type { IdempotencyRecord } from "../../../dataplane/store/ports/idempotency.ts";

@@ -1,5 +1,5 @@
-// The promises of objects about its set of indexes: declared by revision, built over existing objects while writes
-// go on, dropped, taken up again, redefined.
+// The promises of objects about its set of indexes: declared by revision, built over existing
+// objects while writes go on, dropped, taken up again, redefined.
 
 import { describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";

@@ -1,5 +1,5 @@
-// The promises of objects about pages of large objects: they are read in parts, between which others are served, and no further than
-// the caller lets them.
+// The promises of objects about pages of large objects: they are read in parts, between which
+// others are served, and no further than the caller lets them.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "../../../dataplane/store/port.ts";

@@ -1,5 +1,5 @@
-// The promises of objects about single objects: exact texts, visibility, compare-and-set, quota, purge.
-// Pages and indexes have files of their own; `describeObjectStore` runs all three.
+// The promises of objects about single objects: exact texts, visibility, compare-and-set, quota,
+// purge. Pages and indexes have files of their own; `describeObjectStore` runs all three.
 
 import { describe, expect, it } from "vitest";
 import { purgeCollection } from "../../../dataplane/config/purge-whole.ts";

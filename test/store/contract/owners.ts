@@ -1,5 +1,6 @@
-// The promises of objects about lists of one owner's, while declarations say that such lists are asked for, and that they are not: they show
-// nobody else's and none too few, or say that they are not ready. A store may keep what they need in any case.
+// The promises of objects about lists of one owner's, while declarations say that such lists are
+// asked for, and that they are not: they show nobody else's and none too few, or say that they are
+// not ready. A store may keep what they need in any case.
 
 import { describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
@@ -136,7 +137,10 @@ const third = {
   ],
 } as const;
 
-/** With owners' entries in every other revision, and another index in some; then a few steps of building. */
+/**
+ * With owners' entries in every other revision, and another index in some; then a few steps of
+ * building.
+ */
 async function declareAnew(
   replicas: readonly [Store, Store],
   collection: CollectionRef,

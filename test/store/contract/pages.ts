@@ -1,5 +1,5 @@
-// The promises of objects about pages: order by creation and by field over mixed types, exact reverse, filters,
-// counts, offsets past the end, and the same under an owner.
+// The promises of objects about pages: order by creation and by field over mixed types, exact
+// reverse, filters, counts, offsets past the end, and the same under an owner.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
@@ -14,7 +14,10 @@ import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "
 const plenty = 1_000_000;
 type Subject = () => StoreUnderTest;
 
-/** Values in ascending order; texts of one group are equal, so that their objects tie. Undefined = the field is missing. */
+/**
+ * Values in ascending order; texts of one group are equal, so that their objects tie. Undefined =
+ * the field is missing.
+ */
 const orderedGroups: readonly (readonly (string | undefined)[])[] = [
   [undefined, "null"],
   ["false"],
@@ -264,7 +267,10 @@ interface Range {
   readonly descending: boolean;
 }
 
-/** Reads `expected` in pages of several sizes, from the start and from some offsets, both ways, and past the end. */
+/**
+ * Reads `expected` in pages of several sizes, from the start and from some offsets, both ways, and
+ * past the end.
+ */
 async function expectPages(
   get: (range: Range) => Promise<Page>,
   expected: readonly NewObject[],

@@ -1,4 +1,5 @@
-// The promises of objects about ranges of an index: pages by several of them, walks by position, candidates, and reading objects by id.
+// The promises of objects about ranges of an index: pages by several of them, walks by position,
+// candidates, and reading objects by id.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";

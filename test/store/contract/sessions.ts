@@ -1,4 +1,5 @@
-// The promises of sessions: records that expire by themselves, lists, and the news of ended sessions.
+// The promises of sessions: records that expire by themselves, lists, and the news of ended
+// sessions.
 
 import { describe, expect, it } from "vitest";
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
@@ -224,7 +225,7 @@ function describeBounds(subject: Subject): void {
     expect(await idsOf(project, "alice")).toEqual([five.id, four.id, one.id]);
     for (const { id, username } of others) expect(await idsOf(project, username)).toEqual([id]);
     expect(await idsOf(project)).toHaveLength(5);
-    // Told after whatever the calls before may have told.
+    // Written after whatever the calls before may have written.
     await store.endSession(project, five.id, 300);
     await eventually(() => expect(followed.has(five.id)).toBe(true));
     expect([two.id, three.id].filter((id) => followed.has(id))).toEqual([]);
@@ -354,7 +355,10 @@ function describeEnded(subject: Subject): void {
   });
 }
 
-/** Seconds of the store's clock, which are whole; what the calls took since `began` is theirs as well. */
+/**
+ * Seconds of the store's clock, which are whole; what the calls took since `began` is theirs as
+ * well.
+ */
 function expectAbout(found: number | undefined, seconds: number, began: number): void {
   const took = (performance.now() - began) / 1_000;
   expect(Math.abs((found ?? 0) - seconds)).toBeLessThanOrEqual(2 + took);

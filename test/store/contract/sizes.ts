@@ -1,5 +1,5 @@
-// The promises of Sizes: how much a collection or a document holds is exact, whatever writes meanwhile, and a document grows
-// by no more than a write may add.
+// The promises of Sizes: how much a collection or a document holds is exact, whatever writes
+// meanwhile, and a document grows by no more than a write may add.
 
 import { describe, expect, it } from "vitest";
 import { purgeCollection, purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";

@@ -1,4 +1,5 @@
-// The scripts that read and write inside one document: what each one answers, and that the size they keep is that of the text.
+// The scripts that read and write inside one document: what each one answers, and that the size
+// they keep is that of the text.
 
 import { describe, expect, it } from "vitest";
 import { documentKeys } from "../../../dataplane/store/redis/keys.ts";

@@ -1,5 +1,6 @@
-// The scripts that keep budgets and token buckets: what each one answers, and every key that it leaves. They go by Redis' own time,
-// so what another time would have left is written behind their back.
+// The scripts that keep budgets and token buckets: what each one answers, and every key that it
+// leaves. They go by Redis' own time, so what another time would have left is written behind their
+// back.
 
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";

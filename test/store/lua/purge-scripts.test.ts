@@ -1,4 +1,5 @@
-// The scripts that name and purge what a collection or a root key holds: what each one answers, and every key that it leaves.
+// The scripts that name and purge what a collection or a root key holds: what each one answers, and
+// every key that it leaves.
 
 import { describe, expect, it } from "vitest";
 import { collectionKeys, documentKeys } from "../../../dataplane/store/redis/keys.ts";

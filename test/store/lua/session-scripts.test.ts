@@ -1,4 +1,5 @@
-// The scripts that keep sessions and revocations: what each one answers, and every key that it leaves.
+// The scripts that keep sessions and revocations: what each one answers, and every key that it
+// leaves.
 
 import { describe, expect, it } from "vitest";
 import type { SessionRecord } from "../../../dataplane/store/ports/sessions.ts";

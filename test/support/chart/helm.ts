@@ -10,7 +10,10 @@ import { testTier } from "../time/test-tier.ts";
 export const chart = fileURLToPath(new URL("../../../charts/jsonplane", import.meta.url));
 const cases = fileURLToPath(new URL("../../chart/cases/", import.meta.url));
 
-/** People use both major versions. What works with Helm 4 has always worked with 3, so that one is tried at night. */
+/**
+ * People use both major versions. What works with Helm 4 has always worked with 3, so that one is
+ * tried at night.
+ */
 export const helmsOfTier: readonly (3 | 4)[] = testTier === "nightly" ? [4, 3] : [4];
 
 /** Combinations of values, by name. */

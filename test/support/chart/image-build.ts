@@ -1,5 +1,6 @@
-// Vitest's global set-up of the projects that run images: compiles this tree once and packs its image and one of Redis into a folder
-// that all of them read. dist/ stays as it is, since others may be using it.
+// Vitest's global set-up of the projects that run images: compiles this tree once and packs its
+// image and one of Redis into a folder that all of them read. dist/ stays as it is, since others
+// may be using it.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
-// Does what a page of the documentation says, block by block: saves the files that it shows, starts what it starts, pastes its
-// lines into a shell, and compares what it shows as an answer with what was answered. The rules stand in CONTRIBUTING.md.
+// Does what a page of the documentation says, block by block: saves the files that it shows, starts
+// what it starts, pastes its lines into a shell, and compares what it shows as an answer with what
+// was answered. The rules stand in CONTRIBUTING.md.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,4 +1,5 @@
-// Takes a page of the documentation apart into its fenced blocks, each with what stands after the fence: ```sh cluster.
+// Takes a page of the documentation apart into its fenced blocks, each with what stands after the
+// fence: ```sh cluster.
 
 export interface FencedBlock {
   /** The first word after the fence, such as sh, yaml or json; empty when there is none. */

@@ -1,4 +1,5 @@
-// A shell that lines are pasted into, block after block, as a reader does it: variables live on from one block to the next.
+// A shell that lines are pasted into, block after block, as a reader does it: variables live on
+// from one block to the next.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

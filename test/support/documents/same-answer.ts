@@ -1,4 +1,5 @@
-// What makes an answer that a page shows comparable with one that was given: what differs from day to day gets one name for all.
+// What makes an answer that a page shows comparable with one that was given: what differs from day
+// to day gets one name for all.
 
 const masks: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID"],

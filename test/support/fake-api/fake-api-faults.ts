@@ -1,4 +1,5 @@
-// What goes wrong at the fake API server, and when: a plan is asked at each request, and answers with a fault or nothing.
+// What goes wrong at the fake API server, and when: a plan is asked at each request, and answers
+// with a fault or nothing.
 
 export type Fault =
   /** The connection is cut, before an answer. */
@@ -15,7 +16,9 @@ export type Fault =
   /** The answer takes this much longer. */
   | { readonly kind: "slow"; readonly milliseconds: number };
 
-/** `silent` = the connection stays and nothing comes any more, as behind a firewall that forgot it. */
+/**
+ * `silent` = the connection stays and nothing comes any more, as behind a firewall that forgot it.
+ */
 export type StreamEnd = "reset" | "end" | "truncated" | "silent" | "gone" | "error";
 
 export interface FakeRequest {

@@ -1,5 +1,6 @@
-// The objects of the fake API server: one revision counter over all kinds, a log of events, optimistic concurrency, deletion
-// with finalizers, and compaction. Only what the operator's own types need; the real server proves the rest.
+// The objects of the fake API server: one revision counter over all kinds, a log of events,
+// optimistic concurrency, deletion with finalizers, and compaction. Only what the operator's own
+// types need; the real server proves the rest.
 
 import { createHash } from "node:crypto";
 

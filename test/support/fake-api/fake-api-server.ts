@@ -1,5 +1,6 @@
-// An API server in this process, for faults that a real one can't be asked for: list pages at one revision, watches with
-// bookmarks, 410 below the compaction, optimistic concurrency, server-side apply for one owner. It checks no schema, no rights.
+// An API server in this process, for faults that a real one can't be asked for: list pages at one
+// revision, watches with bookmarks, 410 below the compaction, optimistic concurrency, server-side
+// apply for one owner. It checks no schema, no rights.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

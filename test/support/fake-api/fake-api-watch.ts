@@ -1,4 +1,5 @@
-// One watch of the fake API server: replays the log, goes on live, sends bookmarks, and ends as a fault wants it.
+// One watch of the fake API server: replays the log, goes on live, sends bookmarks, and ends as a
+// fault wants it.
 
 import type { ServerResponse } from "node:http";
 import type { Fault } from "./fake-api-faults.ts";

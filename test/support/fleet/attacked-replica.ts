@@ -1,5 +1,6 @@
-// A data-plane replica that is attacked: a process of its own over real Redis JSON, with the project that the attacker may use
-// and another tenant's. After an attack it must live, be no larger than the chart lets it be, and answer the other tenant.
+// A data-plane replica that is attacked: a process of its own over real Redis JSON, with the
+// project that the attacker may use and another tenant's. After an attack it must live, be no
+// larger than the chart lets it be, and answer the other tenant.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +21,10 @@ import { memoryInUse } from "./memory-in-use.ts";
 import { begunPublisher, openRedisClient } from "./publishing.ts";
 import { type Replica, startReplica } from "./replica.ts";
 
-/** Bytes: `dataplane.resources.limits.memory` of the chart. Beyond it the kernel would end the replica. */
+/**
+ * Bytes: `dataplane.resources.limits.memory` of the chart. Beyond it the kernel would end the
+ * replica.
+ */
 export const memoryLimit = 512 * 1024 * 1024;
 /** MiB of the heap: `dataplane.heapPercent` of that limit. */
 const oldHeap = 307;
@@ -28,7 +32,10 @@ const oldHeap = 307;
 const youngHeap = 16;
 /** What it follows from that. */
 export const limits = memoryLimits((oldHeap + 3 * youngHeap) * 1024 * 1024);
-/** Bytes that may be in use at the end of an attack that is repeated, beyond those of its middle. Garbage does not count. */
+/**
+ * Bytes that may be in use at the end of an attack that is repeated, beyond those of its middle.
+ * Garbage does not count.
+ */
 export const growsAtMost = 4 * 1024 * 1024;
 export interface AttackedReplica {
   readonly replica: Replica;
@@ -41,11 +48,14 @@ export interface AttackedReplica {
   /** A request below the path base of a project. */
   send(project: string, path: string, sent?: SentRequest): Promise<Reply>;
   /**
-   * Carries an attack out, with the other tenant asking all the time. Then the same process answers, the other tenant was
-   * refused nothing, and the memory limit was never passed.
+   * Carries an attack out, with the other tenant asking all the time. Then the same process
+   * answers, the other tenant was refused nothing, and the memory limit was never passed.
    */
   survives<T>(attack: () => Promise<T>): Promise<T>;
-  /** The attack over and over: at the end no more memory is in use than in the middle, but for a bound. */
+  /**
+   * The attack over and over: at the end no more memory is in use than in the middle, but for a
+   * bound.
+   */
   keepsNothingOf(attack: () => Promise<void>): Promise<void>;
   /** Bytes of resident memory, largest since the start and now. */
   memory(): Promise<{ readonly largest: number; readonly now: number }>;
@@ -56,7 +66,10 @@ const programFile = fileURLToPath(new URL("./replica-with-time-limits.ts", impor
 const quiet = project("quiet", withKey("quiet"), withResource("notes"), withRootKey("doc"));
 
 type TimeLimits = NonNullable<DataplaneOptions["timeLimits"]>;
-/** So long that a busy machine brings no request and no connection to one. Node takes no more than five minutes for the head. */
+/**
+ * So long that a busy machine brings no request and no connection to one. Node takes no more than
+ * five minutes for the head.
+ */
 const generous: TimeLimits = { requestTimeoutMs: 300_000, unreadTimeoutMs: 600_000, commandTimeoutMs: 60_000 };
 
 export async function startAttacked(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
@@ -150,7 +163,10 @@ async function serveQuietly(below: Send, word: string): Promise<void> {
   expect((await below("quiet", "/json/doc")).status).toBe(200);
 }
 
-/** The other tenant, one request after the other. Being late is no failure here; an error or a refusal is. */
+/**
+ * The other tenant, one request after the other. Being late is no failure here; an error or a
+ * refusal is.
+ */
 function keepAsking(below: Send): { stop(): Promise<void> } {
   let going = true;
   const asked = (async () => {

@@ -1,5 +1,6 @@
-// A Project with one user and one key, its Secrets on a shelf, and what is published of them: resolve, write, compile, publish
-// and remember as the operator does, with a crash wherever a test wants one.
+// A Project with one user and one key, its Secrets on a shelf, and what is published of them:
+// resolve, write, compile, publish and remember as the operator does, with a crash wherever a test
+// wants one.
 
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../core/config/types.ts";
@@ -88,7 +89,10 @@ export class CredentialWorld {
     };
   }
 
-  /** One run of the operator. Throws Crash after `crashAfter` writes; of more than there are, after publishing and before the status. */
+  /**
+   * One run of the operator. Throws Crash after `crashAfter` writes; of more than there are, after
+   * publishing and before the status.
+   */
   async reconcile(
     crashAfter = Number.POSITIVE_INFINITY,
   ): Promise<ProjectResolution & { verdicts: readonly Verdict[] }> {

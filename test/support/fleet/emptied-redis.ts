@@ -11,7 +11,10 @@ export interface EmptiedRedis {
   readonly redisClient: RedisClient;
 }
 
-/** Starts it before the first test and stops it after the last one; `begin` is called before each test, once Redis is empty. */
+/**
+ * Starts it before the first test and stops it after the last one; `begin` is called before each
+ * test, once Redis is empty.
+ */
 export function useEmptiedRedis(begin: (opened: EmptiedRedis) => unknown, options: RedisOptions = {}): void {
   let redis: TestRedis;
   let redisClient: RedisClient;

@@ -1,5 +1,6 @@
-// A whole fleet for tests: a real API server, real Redis JSON, operators and data-plane replicas, each a process of its own.
-// Tests use namespaces of their own, so that a fleet serves many of them, of one file or of the whole run.
+// A fleet for tests: a real API server, real Redis JSON, operators and data-plane replicas,
+// each a process of its own. Tests use namespaces of their own, so that a fleet serves many of
+// them, of one file or of the whole run.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,7 +31,7 @@ import { type Replica, type RunningReplica, startReplica } from "./replica.ts";
 export interface Fleet {
   readonly api: TestApiServer;
   readonly redis: Pick<TestRedis, "url" | "host" | "port">;
-  /** What the operators are told to be the public URL; replicas answer at their own origins. */
+  /** What the operators get as the public URL; replicas answer at their own origins. */
   readonly publicUrl: string;
   readonly operators: readonly RunningOperator[];
   readonly replicas: readonly RunningReplica[];
@@ -53,7 +54,10 @@ export interface OwnFleet extends Fleet {
   addOperator(options?: Partial<OperatorProcessOptions>): Promise<OperatorProcess>;
   /** Waits for the fleet's key ring, then for the replica. */
   addReplica(): Promise<Replica>;
-  /** Writes the Secret's ring into the file, as the kubelet would; waits until the operator has made it. */
+  /**
+   * Writes the Secret's ring into the file, as the kubelet would; waits until the operator has made
+   * it.
+   */
   mountKeyring(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -65,7 +69,10 @@ export interface FleetOptions {
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
-  /** `data` of the ConfigMap that all operators have their guard rails from; absent = they have none. */
+  /**
+   * `data` of the ConfigMap that all operators have their guard rails from; absent = they have
+   * none.
+   */
   readonly guardRails?: Readonly<Record<string, string>>;
   /** `Serve` by default: a Redis of tests forgets, and is emptied on purpose. */
   readonly onDataLoss?: "Refuse" | "Serve";

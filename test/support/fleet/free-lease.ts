@@ -1,4 +1,5 @@
-// Takes the operators' Lease from whoever holds it, as if it had run out: nobody has to wait for the end of a dead process's Lease.
+// Takes the operators' Lease from whoever holds it, as if it had run out: nobody has to wait for
+// the end of a dead process's Lease.
 
 import type { TestApiServer } from "../kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../kubernetes/api-server/api-server-call.ts";

@@ -1,5 +1,5 @@
-// A shop whose notes only who is known may read, for tests of credentials: logins and keys as they stand in their Secrets, and
-// whether every replica lets them in.
+// A shop whose notes only who is known may read, for tests of credentials: logins and keys as they
+// stand in their Secrets, and whether every replica lets them in.
 
 import { firstOf, type Tokens } from "../../operator/edited-shop.ts";
 import type { Reply } from "../http/http-client.ts";

@@ -1,5 +1,6 @@
-// Loaded into an operator's process before its program (`node --import`): no password that a person made is hashed while the file exists that
-// the query of its URL names. Those that the operator makes itself are hashed as ever.
+// Loaded into an operator's process before its program (`node --import`): no password that a person
+// made is hashed while the file exists that the query of its URL names. Those that the operator
+// makes itself are hashed as ever.
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,5 @@
-// Secrets of one namespace in memory, written as the API server would let them be written, for tests of the resolve stage.
+// Secrets of one namespace in memory, written as the API server would let them be written, for
+// tests of the resolve stage.
 
 import type { Secret } from "../../../core/manifests/object.ts";
 import { kindLabel, nameLabel } from "../../../operator/model/secret-names.ts";

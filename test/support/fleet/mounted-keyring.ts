@@ -1,5 +1,5 @@
-// The fleet's key ring as a file that follows its Secret, as the kubelet's mounts do. Both ways of having it wait for the operator,
-// which makes the Secret a moment after its start.
+// The fleet's key ring as a file that follows its Secret, as the kubelet's mounts do. Both ways of
+// having it wait for the operator, which makes the Secret a moment after its start.
 
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
@@ -18,7 +18,10 @@ const lookMilliseconds = 2_000;
 /** For an operator that starts on a busy machine. */
 const patience = { withinMs: 90_000, everyMs: 50 };
 
-/** Writes the ring as it is now into the file, in one step; waits until the operator has made the Secret. */
+/**
+ * Writes the ring as it is now into the file, in one step; waits until the operator has made the
+ * Secret.
+ */
 export async function writeKeyring(api: ApiTarget, namespace: string, file: string): Promise<void> {
   await replaceFile(file, await eventually(() => encodedKeyring(api, namespace), patience));
 }

@@ -24,7 +24,7 @@ export interface OperatorProcessOptions {
   readonly nodeFlags?: readonly string[];
   /** Another program than the command line, with the same arguments. */
   readonly program?: string;
-  /** Variables beside those of this process. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Waits until its caches are complete, by default. */
   readonly untilReady?: boolean;

@@ -1,5 +1,6 @@
-// A process as in a pod: with a ServiceAccount's token where Kubernetes mounts it in every pod, and the variables that name the API server.
-// The mount is the process's own (mount_namespaces(7)): nothing of the machine changes.
+// A process as in a pod: with a ServiceAccount's token where Kubernetes mounts it in every pod, and
+// the variables that name the API server. The mount is the process's own (mount_namespaces(7)):
+// nothing of the machine changes.
 
 import { copyFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +13,10 @@ export interface Pod {
   /** Runs what follows it in the pod. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Replaces the token's file by a new one of the ServiceAccount as it is now, as the kubelet does for a new pod. */
+  /**
+   * Replaces the token's file by a new one of the ServiceAccount as it is now, as the kubelet does
+   * for a new pod.
+   */
   renewToken(): Promise<void>;
   close(): Promise<void>;
 }

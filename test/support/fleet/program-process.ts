@@ -1,5 +1,6 @@
-// One of this project's programs as a process of its own, started the way a cluster starts it, with what it says on standard error
-// kept. It ends with the process that started it, however that one ends.
+// One of this project's programs as a process of its own, started the way a cluster starts it, with
+// what it says on standard error kept. It ends with the process that started it, however that one
+// ends.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -39,7 +40,7 @@ export interface ProgramPlan {
   readonly adminUrl: string;
   /** File for standard error, so that other processes can read it too. */
   readonly logFile?: string | undefined;
-  /** Variables beside those of this process. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** A command that runs Node, given as its last arguments, by exec(3). */
   readonly within?: readonly string[] | undefined;

@@ -1,5 +1,6 @@
-// What tests of the publisher share: a publisher on a Redis client, data records, heartbeats of replicas, what Redis was asked to
-// do, and one on which something happens around one of its scripts.
+// What tests of the publisher share: a publisher on a Redis client, data records, heartbeats of
+// replicas, what Redis was asked to do, and one on which something happens around one of its
+// scripts.
 
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
@@ -39,7 +40,10 @@ export async function begunPublisher(options: PublisherOptions): Promise<Publish
   return publisher;
 }
 
-/** A heartbeat with these fields and values, as if this replica had written it so long ago by Redis' clock. */
+/**
+ * A heartbeat with these fields and values, as if this replica had written it so long ago by Redis'
+ * clock.
+ */
 export async function writeHeartbeat(
   redisClient: RedisClient,
   replica: string,
@@ -54,7 +58,10 @@ export async function writeHeartbeat(
   await redisClient.write(key, "HSET", key, ...fields);
 }
 
-/** Publishes these versions of one project elsewhere, and copies everything but the stream of hints over. */
+/**
+ * Publishes these versions of one project elsewhere, and copies everything but the stream of hints
+ * over.
+ */
 export async function publishWithoutHint(
   { redisClient, keyring }: Pick<PublisherOptions, "redisClient" | "keyring">,
   ...versions: readonly [ProjectParts, ...ProjectParts[]]
@@ -75,7 +82,10 @@ export async function publishWithoutHint(
   await elsewhere.stop();
 }
 
-/** What an installation remembers of its store, in memory; the same for all of its publishers, as a Secret is. */
+/**
+ * What an installation remembers of its store, in memory; the same for all of its publishers, as a
+ * Secret is.
+ */
 export function rememberedStore(
   policy: DataLossPolicy = "Refuse",
   id?: string,
@@ -118,7 +128,10 @@ export async function storedFields(redisClient: RedisClient, ref: ProjectRef): P
   return found.flatMap((fields) => [...fields.keys()]).sort();
 }
 
-/** Calls of writing commands since the server started, by name; what scripts do is counted by Redis as well. */
+/**
+ * Calls of writing commands since the server started, by name; what scripts do is counted by Redis
+ * as well.
+ */
 export async function writesOf(redisClient: RedisClient): Promise<number> {
   const info = String(await redisClient.read(configKeys.meta, "INFO", "commandstats"));
   const writing = /^cmdstat_(hset|hsetnx|hdel|hincrby|xadd|unlink|del|set|zadd|eval|evalsha):calls=(\d+)/gm;
@@ -134,7 +147,10 @@ export interface Around {
   readonly after?: () => unknown;
 }
 
-/** The same client, on which something happens around one call of one script; what throws is what the caller is told. */
+/**
+ * The same client, on which something happens around one call of one script; what throws is what
+ * the caller is told.
+ */
 export function redisClientAround(
   redisClient: RedisClient,
   { script: wanted, call, before, after }: Around,

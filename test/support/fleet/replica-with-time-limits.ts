@@ -1,6 +1,7 @@
-// `jsonplane dataplane` as a process with other time limits than the usual ones, given as JSON before the flags of startReplica: for
-// tests of what happens at a limit, which need not wait for it, and of all else, which a busy machine must not bring to one.
-// It reports how much memory is in use when it is asked (Node needs --expose-gc).
+// `jsonplane dataplane` as a process with other time limits than the usual ones, given as JSON
+// before the flags of startReplica: for tests of what happens at a limit, which need not wait for
+// it, and of all else, which a busy machine must not bring to one. It reports how much memory is in
+// use when it is asked (Node needs --expose-gc).
 
 import { parseArgs } from "node:util";
 import "./report-memory.ts";

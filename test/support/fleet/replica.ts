@@ -1,4 +1,5 @@
-// A data-plane replica as a process of its own, started the way a cluster starts it: `jsonplane dataplane`.
+// A data-plane replica as a process of its own, started the way a cluster starts it: `jsonplane
+// dataplane`.
 
 import { type Reply, type SentRequest, send } from "../http/http-client.ts";
 import { freePort } from "../process/free-port.ts";
@@ -29,7 +30,7 @@ export interface ReplicaOptions {
   readonly untilReady?: boolean;
   /** File for standard error. */
   readonly logFile?: string;
-  /** Variables beside those of this process. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
-// Loaded into a program of a test: on SIGUSR2 it collects garbage and writes on standard error how many bytes of memory are still in use (Node
-// needs --expose-gc). memory-in-use.ts asks for that.
+// Loaded into a program of a test: on SIGUSR2 it collects garbage and writes on standard error how
+// many bytes of memory are still in use (Node needs --expose-gc). memory-in-use.ts asks for that.
 
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -1,6 +1,6 @@
-// The API server and the fleet that the files of a run share, each started when the first file asks for it. A file uses namespaces of
-// its own there, and stops nothing: the types have no way to. What needs that, or counts what is in the whole cluster, starts parts of
-// its own.
+// The API server and the fleet that the files of a run share, each started when the first file asks
+// for it. A file uses namespaces of its own there, and stops nothing: the types have no way to.
+// What needs that, or counts what is in the whole cluster, starts parts of its own.
 
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
@@ -12,12 +12,18 @@ import { type RunningProgram, runningProgram } from "./program-process.ts";
 import { runningReplica } from "./replica.ts";
 import type { ProgramLocation, SharedLocations } from "./start-shared-fleet.ts";
 
-/** With CRDs and audit, without an operator: nothing changes what a test writes. Namespaces that are deleted stay terminating. */
+/**
+ * With CRDs and audit, without an operator: nothing changes what a test writes. Namespaces that are
+ * deleted stay terminating.
+ */
 export async function sharedApiServer(): Promise<TestApiServer> {
   return accessTo(await ask("/api-server"));
 }
 
-/** One operator, which lets each namespace claim `<namespace>.apps.test`, and two replicas; deleted namespaces go. */
+/**
+ * One operator, which lets each namespace claim `<namespace>.apps.test`, and two replicas; deleted
+ * namespaces go.
+ */
 export async function sharedFleet(): Promise<Fleet> {
   const { api, redis, operators, replicas } = await ask("/fleet");
   const access = accessTo(api);

@@ -1,10 +1,13 @@
-// A small Project as users write it, for tests of what happens around it: a resource that anyone reads, and keys.
+// A small Project as users write it, for tests of what happens around it: a resource that anyone
+// reads, and keys.
 
 export interface ShopPlan {
   readonly name?: string;
   /** `rotation.id` of each ApiKey, by name; default: one key, `web`. */
   readonly keys?: Readonly<Record<string, string>>;
-  /** Stands in the schema of the resource, so that an edit can be seen: what is longer is refused. */
+  /**
+   * Stands in the schema of the resource, so that an edit can be seen: what is longer is refused.
+   */
   readonly longest?: number;
   /** Users whose passwords are generated. */
   readonly users?: readonly string[];

@@ -1,6 +1,6 @@
-// Vitest's global set-up of the projects whose files share real parts: an API server, and a whole fleet, each started when the first
-// file asks for it and stopped after the last one. Files ask over a socket (shared-fleet.ts), because each runs in a process of its
-// own.
+// Vitest's global set-up of the projects whose files share real parts: an API server, and a whole
+// fleet, each started when the first file asks for it and stopped after the last one. Files ask
+// over a socket (shared-fleet.ts), because each runs in a process of its own.
 
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -47,7 +47,8 @@ interface Started {
 
 const starters: Readonly<Record<string, () => Promise<Started>>> = {
   async "/api-server"() {
-    // The cluster's own roles take rules up by a controller. None ends namespaces: a test of one that is going has its time.
+    // The cluster's own roles take rules up by a controller. None ends namespaces: a test of one
+    // that is going has its time.
     const api = await startApiServer({ audit: true, controllers: ["clusterrole-aggregation-controller"] });
     return { location: api.location, stop: () => api.stop() };
   },

@@ -1,5 +1,5 @@
-// Requests one after the other, in the background, while a test breaks something: says in the end which of them did not get the
-// answer that was expected.
+// Requests one after the other, in the background, while a test breaks something: says in the end
+// which of them did not get the answer that was expected.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply } from "../http/http-client.ts";

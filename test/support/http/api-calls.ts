@@ -1,5 +1,5 @@
-// What most tests over HTTP do before the thing they are about: make an object, read a list, log in. Throws when the service
-// refuses, with its whole answer.
+// What most tests over HTTP do before the thing they are about: make an object, read a list, log
+// in. Throws when the service refuses, with its whole answer.
 
 import type { Reply, SentRequest } from "./http-client.ts";
 import { basic } from "./projects.ts";

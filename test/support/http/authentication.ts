@@ -1,5 +1,5 @@
-// Running Authentication and Sessions over the projects of a test, with a clock that stands still and cheap password hashes, and the
-// counts and observations that tests look at.
+// Running Authentication and Sessions over the projects of a test, with a clock that stands still
+// and cheap password hashes, and the counts and observations that tests look at.
 
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { WantedKeys } from "../../../core/config/wanted-keys.ts";

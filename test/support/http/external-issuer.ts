@@ -1,4 +1,5 @@
-// An external issuer of a test: its keys, what the operator would publish of it, and tokens that it signs, right or wrong in one respect.
+// An external issuer of a test: its keys, what the operator would publish of it, and tokens that it
+// signs, right or wrong in one respect.
 
 import { createHmac, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from "node:crypto";
 import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";

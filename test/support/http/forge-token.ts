@@ -1,4 +1,5 @@
-// Makes access and refresh tokens as the data plane does, and every wrong variant of them that a test asks for.
+// Makes access and refresh tokens as the data plane does, and every wrong variant of them that a
+// test asks for.
 
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { ProjectParts, SigningKey } from "../../../core/config/types.ts";
@@ -39,7 +40,10 @@ export function accessToken(basis: TokenBasis, forged: ForgedToken = {}): string
   return signed(basis.project, JSON.stringify({ ...accessClaims(basis), ...forged.claims }), forged);
 }
 
-/** A compact JWS of any payload text, by the project's first key unless another is given; undefined leaves a header out. */
+/**
+ * A compact JWS of any payload text, by the project's first key unless another is given; undefined
+ * leaves a header out.
+ */
 export function signed(project: ProjectParts, payload: string, forged: ForgedToken = {}): string {
   const key = forged.key ?? project.signing.keys[0];
   if (key === undefined) throw new Error("The project has no signing key");

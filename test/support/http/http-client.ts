@@ -1,4 +1,5 @@
-// Sends requests exactly as written: paths are not normalised and bodies not re-encoded, as fetch would do.
+// Sends requests exactly as written: paths are not normalised and bodies not re-encoded, as fetch
+// would do.
 
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 
@@ -21,7 +22,10 @@ export interface Reply {
   readonly code: string | undefined;
 }
 
-/** `path` goes on the request line as it is. Over a connection of its own, unless an agent keeps some. */
+/**
+ * `path` goes on the request line as it is. Over a connection of its own, unless an agent keeps
+ * some.
+ */
 export function send(
   origin: string,
   path: string,

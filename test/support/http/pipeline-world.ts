@@ -1,5 +1,6 @@
-// The data plane from its server to an embedded store, asked without a network, with the plans that it is given: to compare one that
-// keeps plans with one that decides every request anew. Ids come in order, so that two worlds that are asked the same answer the same.
+// The data plane from its server to an embedded store, asked without a network, with the plans that
+// it is given: to compare one that keeps plans with one that decides every request again. Ids come
+// in order, so that two worlds that are asked the same answer the same.
 
 import { createLogger } from "../../../core/log/logger.ts";
 import { createFairShareLimiter, type FairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
@@ -58,14 +59,14 @@ export interface PipelineWorldOptions {
   readonly plans: KeptPlans<KeptPlan>;
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
-  /** 0 = every signature is checked anew. */
+  /** 0 = every signature is checked again. */
   readonly maxVerified?: number;
   readonly fairShare?: FairShareLimiter;
   /** What requests use in place of the store, which it may ask. */
   readonly wrapStore?: (store: Store) => Store;
 }
 
-/** Keeps nothing: every request is decided anew. */
+/** Keeps nothing: every request is decided again. */
 export const noPlans: KeptPlans<never> = {
   find: () => undefined,
   generation: () => 0,

@@ -1,5 +1,5 @@
-// Random histories of a data plane's life: changes of two projects, of their users, keys and sessions, of hosts and of time, and
-// requests of every shape between them, most of them repeated.
+// Random histories of a data plane's life: changes of two projects, of their users, keys and
+// sessions, of hosts and of time, and requests of every shape between them, most of them repeated.
 
 import fc from "fast-check";
 import type { ProjectParts } from "../../../core/config/types.ts";

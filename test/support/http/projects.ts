@@ -1,5 +1,6 @@
-// Builds projects as `compile` would leave them, from sentences: project("bookshop", withUser("alice"), withKey("ci")).
-// Hashes and signing keys are real, only cheap, so that authentication runs as it does in production.
+// Builds projects as `compile` would leave them, from sentences: project("bookshop",
+// withUser("alice"), withKey("ci")). Hashes and signing keys are real, only cheap, so that
+// authentication runs as it does in production.
 
 import { argon2Sync, createHash, generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import type {
@@ -50,12 +51,18 @@ export function project(name: string, ...modifiers: readonly Modifier[]): Projec
   return changed(bare, ...modifiers);
 }
 
-/** The same project with more modifiers applied; everything else, ring and UID included, stays the same object. */
+/**
+ * The same project with more modifiers applied; everything else, ring and UID included, stays the
+ * same object.
+ */
 export function changed(parts: ProjectParts, ...modifiers: readonly Modifier[]): ProjectParts {
   return modifiers.reduce((built, modify) => modify(built), parts);
 }
 
-/** Any member of the project's own config: namespace, uid, hosts, serving, authentication, sessions … */
+/**
+ * Any member of the project's own config: namespace, uid, hosts, serving, authentication, sessions
+ * …
+ */
 export function withConfig(config: Partial<ProjectConfig>): Modifier {
   return (parts) => ({ ...parts, project: { ...parts.project, ...config } });
 }
@@ -84,7 +91,8 @@ export function withSessions(sessions: Partial<ProjectConfig["sessions"]>): Modi
   return (parts) => withConfig({ sessions: { ...parts.project.sessions, ...sessions } })(parts);
 }
 
-// ------------------------------------------------------------------------------------------------------- credentials
+// --------------------------------------------------------------------------------------------
+// credentials
 
 export interface UserOptions {
   /** Its password was made by the operator, and is hashed as such. */
@@ -177,7 +185,8 @@ export function bearer(token: string): string {
   return `bearer ${token}`;
 }
 
-// ------------------------------------------------------------------------------------------------ resources, root keys
+// --------------------------------------------------------------------------------------------
+// resources, root keys
 
 export interface ResourceOptions {
   readonly schema?: JsonObject;
@@ -240,9 +249,13 @@ export function withRootKey(key: string, options: RootKeyOptions = {}): Modifier
   return (parts) => ({ ...parts, rootKeys: new Map(parts.rootKeys).set(key, rootKey) });
 }
 
-// ------------------------------------------------------------------------------------------------------------- hashes
+// --------------------------------------------------------------------------------------------
+// hashes
 
-/** Of the builders' hashes of chosen passwords; a data plane over them is given it too, so that unknown users cost no more than known ones. */
+/**
+ * Of the builders' hashes of chosen passwords; a data plane over them is given it too, so that
+ * unknown users cost no more than known ones.
+ */
 export const cheapCost: PasswordCost = Object.freeze({ memoryKiB: 96, passes: 1, parallelism: 1 });
 
 /** A real argon2id string that takes a third of a millisecond to make and to verify. */

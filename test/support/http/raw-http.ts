@@ -1,5 +1,6 @@
-// Speaks HTTP byte by byte over a socket of its own, for requests that no HTTP client would send. Resolves with everything that
-// the server sent until it closed the connection; rejects when the connection breaks before a single byte arrived.
+// Speaks HTTP byte by byte over a socket of its own, for requests that no HTTP client would send.
+// Resolves with everything that the server sent until it closed the connection; rejects when the
+// connection breaks before a single byte arrived.
 
 import { connect, type Socket } from "node:net";
 

@@ -1,4 +1,5 @@
-// What tests expect of problems, whatever the route: the RFC 9457 members, and nothing about the inside.
+// What tests expect of problems, whatever the route: the RFC 9457 members, and nothing about the
+// inside.
 
 import { expect } from "vitest";
 import { errorCatalogue } from "../../../core/errors/catalogue.ts";

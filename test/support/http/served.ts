@@ -1,7 +1,8 @@
-// Serves projects over real HTTP from real stores. A suite given to describeServed runs once, on Redis JSON; describeServedOnBothStores
-// and describeServedEverywhere add the embedded store and a Redis Cluster of three primaries. Every `serve` has a namespace of its own,
-// so that all suites share one Redis and one Cluster. What is served inside a test ends with it; what is served in a beforeAll ends with
-// the suite.
+// Serves projects over real HTTP from real stores. A suite given to describeServed runs once, on
+// Redis JSON; describeServedOnBothStores and describeServedEverywhere add the embedded store and a
+// Redis Cluster of three primaries. Every `serve` has a namespace of its own, so that all suites
+// share one Redis and one Cluster. What is served inside a test ends with it; what is served in a
+// beforeAll ends with the suite.
 
 import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
@@ -56,16 +57,20 @@ export interface ServeOptions
 
 export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?: ServeOptions) => Promise<Served>;
 
-/** On Redis JSON: the store's contract (test/store/contract) proves that the embedded store answers every call alike. */
+/**
+ * On Redis JSON: the store's contract (test/store/contract) proves that the embedded store answers
+ * every call alike.
+ */
 export function describeServed(name: string, suite: (serve: Serve) => void): void {
   describe(name, () => onRedis(suite, sharedRedis));
 }
 
 /**
- * For the suites that together make each use of the store that the pipeline makes, once: objects created, read, changed, deleted and
- * listed in every order; root keys and what is inside them; sessions and throttled logins; Idempotency-Keys; quotas. A further suite
- * is of this kind only when it brings a use that none of them has. What the embedded store might do differently in any other
- * respect is a promise of the port: it belongs into test/store/contract/.
+ * For the suites that together make each use of the store that the pipeline makes, once: objects
+ * created, read, changed, deleted and listed in every order; root keys and what is inside them;
+ * sessions and throttled logins; Idempotency-Keys; quotas. A further suite is of this kind only
+ * when it brings a use that none of them has. What the embedded store might do differently in any
+ * other respect is a promise of the port: it belongs into test/store/contract/.
  */
 export function describeServedOnBothStores(name: string, suite: (serve: Serve) => void): void {
   describeServed(name, suite);
@@ -73,21 +78,27 @@ export function describeServedOnBothStores(name: string, suite: (serve: Serve) =
 }
 
 /**
- * For what takes minutes of the store's own time, which no test can move on in Redis: the store's contract proves that both let budgets
- * and buckets fill alike.
+ * For what takes minutes of the store's own time, which no test can move on in Redis: the store's
+ * contract proves that both let budgets and buckets fill alike.
  */
 export function describeServedEmbedded(name: string, suite: (serve: Serve) => void): void {
   describe(`${name} (embedded store)`, () =>
     suiteOn(suite, (clock, observe) => createEmbeddedStore({ directory: ":memory:", clock, observe })));
 }
 
-/** For what reaches over the slots of a project; what concerns one object or one root key is the same on a Cluster. */
+/**
+ * For what reaches over the slots of a project; what concerns one object or one root key is the
+ * same on a Cluster.
+ */
 export function describeServedEverywhere(name: string, suite: (serve: Serve) => void): void {
   describeServedOnBothStores(name, suite);
   describe(`${name} (Redis Cluster)`, () => onRedis(suite, sharedRedisCluster));
 }
 
-/** Serves the same projects from two data planes, each with connections of its own, on one Redis JSON or one Cluster. */
+/**
+ * Serves the same projects from two data planes, each with connections of its own, on one Redis
+ * JSON or one Cluster.
+ */
 export type ServeTwice = (
   project: ProjectParts,
   options?: ServeOptions,

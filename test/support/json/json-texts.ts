@@ -1,9 +1,12 @@
-// Makes JSON texts for property tests with fast-check: every kind of number, string and name that has gone wrong somewhere,
-// written canonically or with white space and needless escapes.
+// Makes JSON texts for property tests with fast-check: every kind of number, string and name that
+// has gone wrong somewhere, written canonically or with white space and needless escapes.
 
 import fc from "fast-check";
 
-/** A value as it is written: numbers as their own text, members as a list, so that nothing is lost on the way. */
+/**
+ * A value as it is written: numbers as their own text, members as a list, so that nothing is lost
+ * on the way.
+ */
 export type Written =
   | { readonly literal: string }
   | { readonly string: string }
@@ -93,7 +96,9 @@ export const written: fc.Arbitrary<Written> = fc.letrec<{ value: Written }>((tie
 /** How a text is written: white space and escapes, chosen by turns from a list. */
 export const manners = fc.array(fc.nat(), { minLength: 1, maxLength: 40 });
 
-/** The text of a value in one manner; `[0]` is the plainest: no white space and no needless escape. */
+/**
+ * The text of a value in one manner; `[0]` is the plainest: no white space and no needless escape.
+ */
 export function render(value: Written, manner: readonly number[]): string {
   let turn = 0;
   const choice = (count: number) => (manner[turn++ % manner.length] ?? 0) % count;

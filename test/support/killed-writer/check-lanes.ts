@@ -1,5 +1,5 @@
-// Compares what a store holds with what lanes of writers were told: every acknowledged write, the unanswered one of a lane
-// whole or not at all, and every index as the documents say.
+// Compares what a store holds with what lanes of writers were told: every acknowledged write, the
+// unanswered one of a lane whole or not at all, and every index as the documents say.
 
 import { expect } from "vitest";
 import type { Store } from "../../../dataplane/store/port.ts";

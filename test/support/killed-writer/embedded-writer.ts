@@ -1,4 +1,5 @@
-// A process that writes to an embedded store until it is killed: `node embedded-writer.ts <directory> <round>`.
+// A process that writes to an embedded store until it is killed: `node embedded-writer.ts
+// <directory> <round>`.
 
 import { systemClock } from "../../../core/clock.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";

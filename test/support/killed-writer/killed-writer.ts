@@ -1,6 +1,6 @@
-// Runs a process that writes lanes (lane-writer.ts) until it is killed at a given moment, and follows what it says of each
-// write. A moment among writes is counted in writes, so that it is the same on a busy machine. Fails when the process ends in another
-// way or complains.
+// Runs a process that writes lanes (lane-writer.ts) until it is killed at a given moment, and
+// follows what it says of each write. A moment among writes is counted in writes, so that it is the
+// same on a busy machine. Fails when the process ends in another way or complains.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -10,7 +10,10 @@ import { followLine, type LaneLine, type LaneState } from "./lanes.ts";
 export interface KilledWriter {
   /** The program and its arguments. */
   readonly program: readonly [string, ...string[]];
-  /** When it dies: so long after its start, whatever it does by then, or once so many of its writes were acknowledged. */
+  /**
+   * When it dies: so long after its start, whatever it does by then, or once so many of its writes
+   * were acknowledged.
+   */
   readonly dies: { readonly millisecondsAfterStart: number } | { readonly afterWrites: number };
 }
 

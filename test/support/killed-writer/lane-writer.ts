@@ -1,5 +1,6 @@
-// Writes lanes to a store without end, for tests that kill the writer or the store. Each lane writes one thing after the
-// other, so that at most one write per lane is without an answer at any moment.
+// Writes lanes to a store without end, for tests that kill the writer or the store. Each lane
+// writes one thing after the other, so that at most one write per lane is without an answer at any
+// moment.
 
 import type { Store } from "../../../dataplane/store/port.ts";
 import { type LaneWrite, laneCount, objectAfter, writtenCollection, writtenDocument } from "./lanes.ts";

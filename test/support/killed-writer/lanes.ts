@@ -1,5 +1,6 @@
-// What the writer of kill tests writes, and what must be found after its death: the effects of every acknowledged write, and
-// in each lane either those of the one that was under way, whole, or none of them.
+// What the writer of kill tests writes, and what must be found after its death: the effects of
+// every acknowledged write, and in each lane either those of the one that was under way, whole, or
+// none of them.
 
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/refs.ts";

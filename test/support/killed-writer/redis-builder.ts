@@ -1,6 +1,6 @@
-// A process that builds indexes of a collection in Redis and writes to it meanwhile, until it is killed:
-// `node redis-builder.ts <url> <collection as JSON> <first number of its objects> <how many objects are there>`. It prints a line per
-// step built.
+// A process that builds indexes of a collection in Redis and writes to it meanwhile, until it is
+// killed: `node redis-builder.ts <url> <collection as JSON> <first number of its objects> <how many
+// objects are there>`. It prints a line per step built.
 
 import { writeSync } from "node:fs";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";

@@ -1,4 +1,5 @@
-// Creates, replaces and removes objects of a collection one after the other while something else goes on with it.
+// Creates, replaces and removes objects of a collection one after the other while something else
+// goes on with it.
 
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";

@@ -1,5 +1,5 @@
-// The main part of a process that writes lanes until it is killed: tells on standard output, before and after each write, what
-// it does.
+// The main part of a process that writes lanes until it is killed: tells on standard output, before
+// and after each write, what it does.
 
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";

@@ -1,5 +1,5 @@
-// The conditions that an object gets in a case: accepted and served everywhere, but for what the case says. The object is a Project where
-// the case says something that is known of Projects alone.
+// The conditions that an object gets in a case: accepted and served everywhere, but for what the
+// case says. The object is a Project where the case says something that is known of Projects alone.
 
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type Condition, conditionsOf, type FormerCondition } from "../../../operator/status/conditions.ts";

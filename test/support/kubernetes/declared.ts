@@ -1,5 +1,6 @@
-// What tests of a fleet declare and read back: manifests as objects, single edits, conditions by type, Events of one object.
-// Everything goes straight to the API server: kubectl takes half a second a call. Throws with the server's answer when it refuses.
+// What tests of a fleet declare and read back: manifests as objects, single edits, conditions by
+// type, Events of one object. Everything goes straight to the API server: kubectl takes half a
+// second a call. Throws with the server's answer when it refuses.
 
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Reply, SentRequest } from "../http/http-client.ts";
@@ -42,13 +43,19 @@ export interface Tenant extends NamespaceObjects {
   readonly fleet: Fleet;
   readonly namespace: string;
   edit(kind: DeclaredKind, name: string, spec: object): Promise<void>;
-  /** Waits until the condition Ready speaks of the newest generation and has this reason; returns all conditions by type. */
+  /**
+   * Waits until the condition Ready speaks of the newest generation and has this reason; returns
+   * all conditions by type.
+   */
   reports(kind: DeclaredKind, name: string, reason: string, patience?: Patience): Promise<Conditions>;
   /** Waits until the API server has no such object. */
   gone(kind: string, name: string, patience?: Patience): Promise<void>;
   /** Reasons of the Events about the object. */
   events(kind: string, name: string): Promise<readonly EventSeen[]>;
-  /** A request below /<namespace>/shop to every replica, until each answers as expected; for 30 seconds at most. */
+  /**
+   * A request below /<namespace>/shop to every replica, until each answers as expected; for 30
+   * seconds at most.
+   */
   everywhere(path: string, sent: SentRequest, expected: (reply: Reply) => void, patience?: Patience): Promise<void>;
 }
 
@@ -83,7 +90,8 @@ export function tenantAt(fleet: Fleet, namespace: string): Tenant {
         throw new Error(`${kind} ${name} says ${JSON.stringify(ready)}, and not ${JSON.stringify(wanted)}`);
       }, patience),
     async gone(kind, name, patience = { withinMs: 90_000 }) {
-      // By names: tests of one file that run side by side must not poll with `expect(…).rejects`, see test/meta/repository.test.ts.
+      // By names: tests of one file that run side by side must not poll with `expect(…).rejects`,
+      // see test/meta/repository.test.ts.
       await eventually(async () => {
         const { names } = objects;
         if ((await names(kind)).includes(name)) throw new Error(`${kind} ${name} is still there`);

@@ -1,5 +1,6 @@
-// Vitest's global set-up of the projects that need Kubernetes: finds its programs once, before the workers start, and tells them by
-// environment where they are. Brings none: refuses with PartMissing, which says what a person can do.
+// Vitest's global set-up of the projects that need Kubernetes: finds its programs once, before the
+// workers start, and tells them by environment where they are. Brings none: refuses with
+// PartMissing, which says what a person can do.
 
 import { findKubernetes } from "../../../tools/parts/kubernetes.ts";
 

@@ -1,4 +1,5 @@
-// A namespace that came back: a Project `shop` of an earlier one of its name left an object of the resource `books` behind, in Redis.
+// A namespace that came back: a Project `shop` of an earlier one of its name left an object of the
+// resource `books` behind, in Redis.
 
 import { expect } from "vitest";
 import { firstOf } from "../../operator/edited-shop.ts";

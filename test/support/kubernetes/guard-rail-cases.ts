@@ -1,4 +1,5 @@
-// What guard rails allow and forbid, one rule at a time. The operator and the chart's admission policies have to agree on each.
+// What guard rails allow and forbid, one rule at a time. The operator and the chart's admission
+// policies have to agree on each.
 
 import type { JsonObject } from "../../../core/config/types.ts";
 
@@ -218,7 +219,7 @@ export const guardRailCases: readonly GuardRailCase[] = [
   },
 ];
 
-/** What a ConfigMap always has beside the rules of a case. */
+/** What a ConfigMap always has in addition to the rules of a case. */
 export const noHostsAllowed = { allowedHosts: "" } as const;
 
 /** The case for one namespace. */

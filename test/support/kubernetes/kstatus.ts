@@ -1,5 +1,6 @@
-// How the tools that wait for objects (Helm, Flux, Argo CD's fallback) read one of a kind that they don't know: kstatus' rules
-// for generations, the conditions Reconciling, Stalled and Ready, and deletion, in our own words.
+// How the tools that wait for objects (Helm, Flux, Argo CD's fallback) read one of a kind that they
+// don't know: kstatus' rules for generations, the conditions Reconciling, Stalled and Ready, and
+// deletion, in our own words.
 
 export type KStatus = "Terminating" | "InProgress" | "Failed" | "Current";
 

@@ -1,4 +1,5 @@
-// The same kubeconfig by way of another port of this machine, such as a proxy's: the server's certificate is for the address.
+// The same kubeconfig by way of another port of this machine, such as a proxy's: the server's
+// certificate is for the address.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { parse } from "yaml";

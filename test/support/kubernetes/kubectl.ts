@@ -1,5 +1,5 @@
-// Runs kubectl to its end with one kubeconfig, and nothing of the developer's own. Rejects with KubectlFailed, which holds what
-// kubectl said.
+// Runs kubectl to its end with one kubeconfig, and nothing of the developer's own. Rejects with
+// KubectlFailed, which holds what kubectl said.
 
 import { spawn } from "node:child_process";
 import { dirname } from "node:path";
@@ -40,7 +40,8 @@ export function kubectlOf(program: string, kubeconfig: string): Kubectl {
 function run(program: string, kubeconfig: string, args: readonly string[], { input }: KubectlOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, ["--kubeconfig", kubeconfig, ...args], {
-      // A home of its own: kubectl keeps what it learnt of a server there, by the server's address, and ports come back.
+      // A home of its own: kubectl keeps what it learnt of a server there, by the server's address,
+      // and ports come back.
       env: { ...process.env, HOME: dirname(kubeconfig), KUBECONFIG: kubeconfig },
       stdio: ["pipe", "pipe", "pipe"],
     });

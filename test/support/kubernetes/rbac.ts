@@ -1,5 +1,6 @@
-// Grants the operator's rights of deploy/rbac on a test's API server, and compares rights with requests: both become sets of
-// "verb resource", such as "patch projects.jsonplane.io/status" or "get secrets". Refuses rules with wildcards.
+// Grants the operator's rights of deploy/rbac on a test's API server, and compares rights with
+// requests: both become sets of "verb resource", such as "patch projects.jsonplane.io/status" or
+// "get secrets". Refuses rules with wildcards.
 
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
@@ -26,7 +27,10 @@ function fileOf(form: RbacForm): string {
   return form === "cluster" ? "cluster.yaml" : "namespaced.yaml";
 }
 
-/** Replaces members of rules: `path` = of a Role or ClusterRole, `members` by their paths below its rules, such as `0/verbs`. */
+/**
+ * Replaces members of rules: `path` = of a Role or ClusterRole, `members` by their paths below its
+ * rules, such as `0/verbs`.
+ */
 export async function changeRule(
   server: TestApiServer,
   path: string,
@@ -90,8 +94,9 @@ function inGroup(resource: string, group: string): string {
 }
 
 /**
- * What a user asked for, granted or not; needs a server with `audit`. What `where` says no to is left out; it is given the namespace of
- * each request, undefined for all of them, and for paths outside the API's resources.
+ * What a user asked for, granted or not; needs a server with `audit`. What `where` says no to is
+ * left out; it is given the namespace of each request, undefined for all of them, and for paths
+ * outside the API's resources.
  */
 export async function usedVerbs(
   server: TestApiServer,

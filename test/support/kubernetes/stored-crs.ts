@@ -1,5 +1,5 @@
-// Custom resources as the API server gives them back, with the defaults of their CRD, for tests that need some and don't care
-// what else stands in them.
+// Custom resources as the API server gives them back, with the defaults of their CRD, for tests
+// that need some and don't care what else stands in them.
 
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
@@ -29,7 +29,9 @@ export interface Given {
   readonly status?: object;
 }
 
-/** Its UID is `<kind> <name>` and it belongs to the Project `shop`, unless the test says otherwise. */
+/**
+ * Its UID is `<kind> <name>` and it belongs to the Project `shop`, unless the test says otherwise.
+ */
 export function stored<K extends keyof Kinds>(kind: K, name: string, { metadata, spec, status }: Given = {}): Kinds[K] {
   const needed = kind === "Project" ? {} : { projectRef: { name: "shop" } };
   const schema = kind === "ApiResource" ? { schema: { type: "object" } } : {};

@@ -1,5 +1,6 @@
-// An external issuer over HTTPS in the process of a test: what it answers can be changed between requests, and each request is noted.
-// Its certificate is of an authority of its own, which a Project has to name.
+// An external issuer over HTTPS in the process of a test: what it answers can be changed between
+// requests, and each request is noted. Its certificate is of an authority of its own, which a
+// Project has to name.
 
 import { generateKeyPairSync, type JsonWebKey } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";

@@ -1,5 +1,6 @@
-// The operator's program for tests whose external issuers are on this machine, with the same arguments. Only here may it fetch from loopback
-// addresses, over https as always, and again a second after the last fetch.
+// The operator's program for tests whose external issuers are on this machine, with the same
+// arguments. Only here may it fetch from loopback addresses, over https as always, and again a
+// second after the last fetch.
 
 import { defineCommand } from "../../../cli/command.ts";
 import { runCommandLine } from "../../../cli/command-line.ts";

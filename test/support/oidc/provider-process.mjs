@@ -1,6 +1,7 @@
-// A certified OpenID provider as a program of its own: `node provider-process.mjs <JSON of ProviderOptions>`, which says its URL in a line
-// once it listens. It takes any name, and asks neither for a password nor for consent. Everybody but `nameless` has a name to show too. It
-// keeps all in memory, and has one key for ES256.
+// A certified OpenID provider as a program of its own: `node provider-process.mjs <JSON of
+// ProviderOptions>`, which says its URL in a line once it listens. It takes any name, and asks
+// neither for a password nor for consent. Everybody but `nameless` has a name to show too. It keeps
+// all in memory, and has one key for ES256.
 
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";

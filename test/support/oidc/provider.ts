@@ -1,5 +1,5 @@
-// Starts a certified OpenID provider in a process of its own, and reads what a Project's issuer is made of from its discovery document and
-// its key set.
+// Starts a certified OpenID provider in a process of its own, and reads what a Project's issuer is
+// made of from its discovery document and its key set.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

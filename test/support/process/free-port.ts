@@ -1,5 +1,6 @@
-// Finds TCP ports of 127.0.0.1 that nothing listens on, drawn at random from a wide range below the one from which the kernel takes its
-// own. One that was drawn is drawn by no process of the same user for two minutes: it may be some time before it is listened on.
+// Finds TCP ports of 127.0.0.1 that nothing listens on, drawn at random from a wide range below the
+// one from which the kernel takes its own. One that was drawn is drawn by no process of the same
+// user for two minutes: it may be some time before it is listened on.
 
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -10,7 +11,10 @@ import { cacheFolder } from "../../../tools/parts/cache.ts";
 
 const lowest = 12_000;
 const highest = 32_000;
-/** One empty file for each port that was drawn. In the cache folder, which every process shares whatever its temporary folder is. */
+/**
+ * One empty file for each port that was drawn. In the cache folder, which every process shares
+ * whatever its temporary folder is.
+ */
 const drawn = join(cacheFolder(process.env), "drawn-ports");
 const reservedMs = 120_000;
 

@@ -1,5 +1,6 @@
-// A long-running program of a test: started with its output in a file, awaited until it is up, restarted with the same arguments,
-// and ended with the process that started it. Refuses with the end of its log when it doesn't come up.
+// A long-running program of a test: started with its output in a file, awaited until it is up,
+// restarted with the same arguments, and ended with the process that started it. Refuses with the
+// end of its log when it doesn't come up.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +15,7 @@ export interface PartPlan {
   readonly args: readonly string[];
   /** File that its output is appended to. */
   readonly log: string;
-  /** Variables beside those of this process. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Folder that goes when this process ends without a word. */
   readonly temporary?: string;
@@ -23,11 +24,14 @@ export interface PartPlan {
 
 export interface PartProcess {
   readonly pid: number;
-  /** Sends a signal that ends it, SIGKILL where that takes longer than three seconds, and waits until it is gone. */
+  /**
+   * Sends a signal that ends it, SIGKILL where that takes longer than three seconds, and waits
+   * until it is gone.
+   */
   end(signal: NodeJS.Signals): Promise<void>;
   /** Sends a signal that doesn't end it. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** Ends it when it still runs, and starts it anew. */
+  /** Ends it when it still runs, and starts it again. */
   restart(): Promise<void>;
 }
 

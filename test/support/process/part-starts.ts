@@ -1,5 +1,5 @@
-// Notes what starting a real part took, for the summary at the end of a run: a line of JSON in the file that JSONPLANE_PART_STARTS names.
-// Without it nothing is noted.
+// Notes what starting a real part took, for the summary at the end of a run: a line of JSON in the
+// file that JSONPLANE_PART_STARTS names. Without it nothing is noted.
 
 import { appendFileSync } from "node:fs";
 

@@ -1,27 +1,39 @@
-// A TCP proxy in front of a server of this machine that can lose what passes through it, for tests of connections that end at
-// a bad moment.
+// A TCP proxy in front of a server of this machine that can lose what passes through it, for tests
+// of connections that end at a bad moment.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nothing is passed on in that direction; what arrives is dropped. `asked` = what the requests in question hold. */
+  /**
+   * From now on nothing is passed on in that direction; what arrives is dropped. `asked` = what the
+   * requests in question hold.
+   */
   drop(direction: "requests" | "replies", asked?: RegExp): void;
-  /** From the first request on that holds this, its connection gets no replies: what was asked takes place, and nobody hears of it. */
+  /**
+   * From the first request on that holds this, its connection gets no replies: what was asked takes
+   * place, and nobody hears of it.
+   */
   dropRepliesTo(asked: RegExp): void;
   /** Resolves once something was dropped on a connection where it was asked for. */
   dropped(): Promise<void>;
   /**
-   * From now on nothing is passed on, and nothing is lost; new connections wait as well. `of` = only connections whose clients
-   * began with this, such as their name.
+   * From now on nothing is passed on, and nothing is lost; new connections wait as well. `of` =
+   * only connections whose clients began with this, such as their name.
    */
   hold(of?: RegExp): void;
-  /** Holds back the next request that has this in it, and all that follows on its connection; resolves once it does. */
+  /**
+   * Holds back the next request that has this in it, and all that follows on its connection;
+   * resolves once it does.
+   */
   holdFrom(asked: RegExp): Promise<void>;
   /** Passes on what was held, in order, and waits for nothing to hold any more. */
   release(): void;
-  /** Connections that are there now pass nothing any more, for good, and nobody is told; new ones work. */
+  /**
+   * Connections that are there now pass nothing any more, for good, and nobody is notified; new
+   * ones work.
+   */
   abandon(): void;
   /** From now on new connections lead to another port; those that are there stay. */
   lead(port: number): void;
@@ -63,7 +75,9 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
     connection.target.pause();
     return true;
   };
-  /** What a client says first tells who it is; a part that has to wait is read once more afterwards. */
+  /**
+   * What a client says first tells who it is; a part that has to wait is read once more afterwards.
+   */
   const mustWait = (client: Socket, chunk: Buffer): boolean => {
     const connection = clients.get(client);
     if (connection === undefined || connection.intro.length >= introLength) return false;
@@ -75,7 +89,10 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
     return true;
   };
 
-  /** A request may come in several parts: when the one that tells which it is has to wait, the server waits for the rest of it. */
+  /**
+   * A request may come in several parts: when the one that tells which it is has to wait, the
+   * server waits for the rest of it.
+   */
   const beginsHold = (client: Socket, chunk: Buffer): boolean => {
     const connection = clients.get(client);
     if (connection === undefined || holdingFrom === undefined) return false;

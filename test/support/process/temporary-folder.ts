@@ -1,5 +1,6 @@
-// A temporary folder that goes with this process, also where that ends between making the folder and starting what is to live in it.
-// What is killed without a chance to remove it leaves that to the watchdog of the programs in it.
+// A temporary folder that goes with this process, also where that ends between making the folder
+// and starting what is to live in it. What is killed without a chance to remove it leaves that to
+// the watchdog of the programs in it.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// Sends one inline command to a Redis of this machine over a connection of its own and returns the raw reply's text. For the
-// few commands that tests need before there is a client; refuses when the connection fails or ends without a reply.
+// Sends one inline command to a Redis of this machine over a connection of its own and returns the
+// raw reply's text. For the few commands that tests need before there is a client; refuses when the
+// connection fails or ends without a reply.
 
 import { connect } from "node:net";
 

@@ -1,5 +1,5 @@
-// Recomputes what every index must hold from the documents alone, through the port, and compares: whatever an adapter
-// keeps beside the documents, a disagreement shows.
+// Recomputes what every index must hold from the documents alone, through the port, and compares:
+// whatever an adapter keeps next to the documents, a disagreement shows.
 
 import assert from "node:assert/strict";
 import type { FieldPath } from "../../../core/config/types.ts";
@@ -13,7 +13,10 @@ import { idsIn } from "../store/stored-objects.ts";
 /** Small enough for deep offsets, large enough for few calls. */
 const pageSize = 200;
 
-/** Fails unless count, creation order and every ready index agree with the documents, for all and for each of `owners`. */
+/**
+ * Fails unless count, creation order and every ready index agree with the documents, for all and
+ * for each of `owners`.
+ */
 export async function expectIndexesExact(
   store: Store,
   collection: CollectionRef,
@@ -32,7 +35,8 @@ export async function expectIndexesExact(
       // Entries that lead to no object are left out of pages; the index's own figure tells of them.
       const { count } = await fieldPage(store, collection, of, rangeAt(0));
       assert.deepEqual([field.name, visible, count], [field.name, visible, texts.length]);
-      // A page is put in order by what was read. Only where each is a page of its own, the index's order shows.
+      // A page is put in order by what was read. Only where each is a page of its own, the index's
+      // order shows.
       const found = await inIndexOrder(count, (offset) => fieldPage(store, collection, of, rangeAt(offset, 1)));
       assert.deepEqual([field.name, visible, idsIn(found)], [field.name, visible, idsIn(expected)]);
       assert.deepEqual(found, expected);

@@ -1,4 +1,5 @@
-// Counts the commands that a Redis of a test's own was sent while something was done, scripts' own commands included, by their names.
+// Counts the commands that a Redis of a test's own was sent while something was done, scripts' own
+// commands included, by their names.
 
 import { askRedis } from "./ask-redis.ts";
 

@@ -1,11 +1,14 @@
-// Follows the commands that a Redis of this machine receives, by MONITOR over a connection of its own. ioredis's monitor() fails
-// with "Command queue state error" when the first command arrives together with the reply to MONITOR.
-// https://redis.io/docs/latest/commands/monitor/
+// Follows the commands that a Redis of this machine receives, by MONITOR over a connection of its
+// own. ioredis's monitor() fails with "Command queue state error" when the first command arrives
+// together with the reply to MONITOR. https://redis.io/docs/latest/commands/monitor/
 
 import { connect } from "node:net";
 
 export interface SentCommand {
-  /** The command's name and arguments; a byte that isn't printable ASCII stays as Redis prints it, as \xff. */
+  /**
+   * The command's name and arguments; a byte that isn't printable ASCII stays as Redis prints it,
+   * as \xff.
+   */
   readonly args: readonly string[];
   /** The client's address and port, or "lua" for a command of a script. */
   readonly source: string;
@@ -16,7 +19,10 @@ export interface RedisMonitor {
   stop(): void;
 }
 
-/** Resolves once Redis has confirmed: `received` is called with whatever it receives afterwards. Rejects when the connection fails or ends before. */
+/**
+ * Resolves once Redis has confirmed: `received` is called with whatever it receives afterwards.
+ * Rejects when the connection fails or ends before.
+ */
 export function monitorRedis(port: number, received: (command: SentCommand) => void): Promise<RedisMonitor> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
@@ -40,7 +46,9 @@ export function monitorRedis(port: number, received: (command: SentCommand) => v
   });
 }
 
-/** From a line such as `+1795877043.444738 [0 127.0.0.1:55432] "SET" "key" "a \"quoted\" value"`. */
+/**
+ * From a line such as `+1795877043.444738 [0 127.0.0.1:55432] "SET" "key" "a \"quoted\" value"`.
+ */
 function parseCommand(line: string): SentCommand {
   const source = /\[\d+ (\S+)\]/.exec(line)?.[1] ?? "";
   const args = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replace(/\\(["\\])/g, "$1"));

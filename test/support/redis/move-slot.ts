@@ -1,5 +1,5 @@
-// Says which node of a Redis Cluster has a slot, and moves a slot to another one, step by step as an operator's tool does, with time for
-// writes in between.
+// Says which node of a Redis Cluster has a slot, and moves a slot to another one, step by step as
+// an operator's tool does, with time for writes in between.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -27,7 +27,9 @@ export function nodeOf({ nodes }: TestRedisCluster, key: string): TestRedis {
 export interface MovePace {
   /** Between two steps; 30 ms by default. */
   readonly pauseMs?: number;
-  /** Keys that go first, one by one, the first twenty of them; by default three, whichever they are. */
+  /**
+   * Keys that go first, one by one, the first twenty of them; by default three, whichever they are.
+   */
   readonly first?: (key: string) => boolean;
   /** Awaited once those have gone. */
   readonly between?: () => Promise<void>;

@@ -1,4 +1,5 @@
-// The users that docs/reference/redis.md tells to make, made on a Redis of a test by exactly the lines that stand there.
+// The users that docs/reference/redis.md tells to make, made on a Redis of a test by exactly the
+// lines that stand there.
 
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";

@@ -1,4 +1,5 @@
-// A certificate authority and a certificate of it for a Redis that speaks TLS, as files in a folder.
+// A certificate authority and a certificate of it for a Redis that speaks TLS, as files in a
+// folder.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

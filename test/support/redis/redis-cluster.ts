@@ -1,5 +1,6 @@
-// Starts a real Redis Cluster with the RedisJSON module for tests: primaries that share all 16,384 slots, on request with a replica
-// each. Refuses when a server doesn't come up or the nodes don't agree within twenty seconds.
+// Starts a real Redis Cluster with the RedisJSON module for tests: primaries that share all 16,384
+// slots, on request with a replica each. Refuses when a server doesn't come up or the nodes don't
+// agree within twenty seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../process/free-port.ts";
@@ -23,7 +24,10 @@ const slots = 16_384;
 const agreeSeconds = 20;
 /** Short while they get to know each other, which it paces. */
 const joiningTimeoutMs = 2_000;
-/** For how long a node may say nothing before the others take it for gone, where that isn't the subject: a busy machine may stand still. */
+/**
+ * For how long a node may say nothing before the others take it for gone, where that isn't the
+ * subject: a busy machine may stand still.
+ */
 const patientTimeoutMs = 30_000;
 
 export interface ClusterOptions {

@@ -1,5 +1,5 @@
-// Starts a primary with JSON, a replica of it and one Sentinel that watches both, for tests of failovers. Refuses when the
-// replica is not in step within twenty seconds.
+// Starts a primary with JSON, a replica of it and one Sentinel that watches both, for tests of
+// failovers. Refuses when the replica is not in step within twenty seconds.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,10 @@ export interface TestSentinel {
 }
 
 export interface SentinelOptions {
-  /** For how long the primary may not answer before the Sentinel takes it for gone; 1,000 by default. */
+  /**
+   * For how long the primary may not answer before the Sentinel takes it for gone; 1,000 by
+   * default.
+   */
   readonly downAfterMs?: number;
 }
 

@@ -1,5 +1,6 @@
-// Starts real Redis servers with the RedisJSON module for tests: each on a free port of 127.0.0.1 with a folder of its own.
-// Refuses when a part is missing (PartMissing) or a server doesn't come up, with the end of its log.
+// Starts real Redis servers with the RedisJSON module for tests: each on a free port of 127.0.0.1
+// with a folder of its own. Refuses when a part is missing (PartMissing) or a server doesn't come
+// up, with the end of its log.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +15,9 @@ import { guard } from "../process/watchdog.ts";
 import { askRedis } from "./ask-redis.ts";
 
 export interface RedisOptions {
-  /** Further arguments of redis-server, e.g. `["--appendonly", "yes", "--appendfsync", "always"]`. */
+  /**
+   * Further arguments of redis-server, e.g. `["--appendonly", "yes", "--appendfsync", "always"]`.
+   */
   readonly args?: readonly string[];
   /** Where it keeps its data; default a temporary folder that goes with stop(). */
   readonly dir?: string;
@@ -30,18 +33,26 @@ export interface TestRedis {
   /** Of the server that runs now, or ran last. */
   readonly pid: number;
   readonly dir: string;
-  /** Ends the server and removes its temporary folder; where the folder is the caller's, its files are closed in order. */
+  /**
+   * Ends the server and removes its temporary folder; where the folder is the caller's, its files
+   * are closed in order.
+   */
   stop(): Promise<void>;
-  /** Sends a signal; for one that ends the server (default SIGKILL) it waits until the server is gone. */
+  /**
+   * Sends a signal; for one that ends the server (default SIGKILL) it waits until the server is
+   * gone.
+   */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it anew on the same port and folder, and ends it first when it still runs. */
+  /** Starts it again on the same port and folder, and ends it first when it still runs. */
   restart(): Promise<void>;
 }
 
 const host = "127.0.0.1";
 const startSeconds = 20;
 
-/** A standalone Redis with JSON that answers PING. Nothing is written to disk unless `args` say so. */
+/**
+ * A standalone Redis with JSON that answers PING. Nothing is written to disk unless `args` say so.
+ */
 export async function startRedis(options: RedisOptions = {}): Promise<TestRedis> {
   const program = await findRedis(process.env);
   const folder = options.dir === undefined ? temporaryFolder("jsonplane-redis-") : undefined;
@@ -68,7 +79,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
       return child.pid ?? 0;
     },
     async stop() {
-      // What goes with its folder needs no orderly end, for which Redis takes up to a tenth of a second.
+      // What goes with its folder needs no orderly end, for which Redis takes up to a tenth of a
+      // second.
       await end(options.dir === undefined ? "SIGKILL" : "SIGTERM");
       await folder?.remove();
     },
@@ -128,7 +140,10 @@ async function launch(server: string, args: readonly string[], location: ServerL
   return child;
 }
 
-/** Resolves when the server answers; -LOADING means that it still reads its files, other errors mean that it is up. */
+/**
+ * Resolves when the server answers; -LOADING means that it still reads its files, other errors mean
+ * that it is up.
+ */
 async function answersPing(port: number): Promise<void> {
   const deadline = Date.now() + startSeconds * 1_000;
   while (Date.now() < deadline) {

@@ -1,5 +1,6 @@
-// States of a real Redis in which it answers reads and refuses writes, by the first word of its refusals: how each is entered and
-// left. Takes a server of the test's own, without an append-only file.
+// States of a real Redis in which it answers reads and refuses writes, by the first word of its
+// refusals: how each is entered and left. Takes a server of the test's own, without an append-only
+// file.
 
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +23,10 @@ async function send({ port }: TestRedis, ...commands: readonly string[]): Promis
 /** A folder where Redis wants to put its file: it can't save, as on a full disk. */
 const inTheWay = ({ dir }: TestRedis): string => join(dir, "dump.rdb");
 
-/** What it says to a write that changes nothing and is refused all the same; to one of its own slots, if it is a node of a Cluster. */
+/**
+ * What it says to a write that changes nothing and is refused all the same; to one of its own
+ * slots, if it is a node of a Cluster.
+ */
 async function answerToWrite({ port }: TestRedis): Promise<string> {
   for (let n = 0; ; n += 1) {
     const reply = await askRedis(port, `SETRANGE jsonplane-test-probe-${n} 0 ''`);

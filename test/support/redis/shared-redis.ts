@@ -1,10 +1,11 @@
-// The Redis and the Redis Cluster that all test files of a vitest project share. They are given as addresses: nobody can stop,
-// kill or restart them. A test uses names of its own on them (a namespace, a project of freshProject) and expects nothing of what
-// else is there.
+// The Redis and the Redis Cluster that all test files of a vitest project share. They are given as
+// addresses: nobody can stop, kill or restart them. A test uses names of its own on them (a
+// namespace, a project of freshProject) and expects nothing of what else is there.
 //
-// A server of one's own (startRedis) is for a file that ends, pauses, fills, empties or reconfigures it, that counts or lists
-// what the whole server holds or was asked, or that uses fixed keys: all published configuration is under {jsonplane}, and ended
-// sessions are told to every follower. It costs some 40 ms.
+// A server of one's own (startRedis) is for a file that ends, pauses, fills, empties or
+// reconfigures it, that counts or lists what the whole server holds or was asked, or that uses
+// fixed keys: all published configuration is under {jsonplane}, and ended sessions are told to
+// every follower. It costs some 40 ms.
 
 import { inject } from "vitest";
 import type { TestRedis } from "./redis.ts";

@@ -1,5 +1,6 @@
-// Vitest's global set-up of the projects whose files share a Redis Cluster of three primaries (shared-redis.ts). It does not wait for
-// them to agree: most files need no Cluster, and whoever does waits for it.
+// Vitest's global set-up of the projects whose files share a Redis Cluster of three primaries
+// (shared-redis.ts). It does not wait for them to agree: most files need no Cluster, and whoever
+// does waits for it.
 
 import type { TestProject } from "vitest/node";
 import { joinedNodes } from "./redis-cluster.ts";

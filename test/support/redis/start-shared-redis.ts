@@ -1,5 +1,5 @@
-// Vitest's global set-up of the projects whose files share a Redis (shared-redis.ts): starts it before the first test, and ends it
-// after the last. To be listed after find-redis.ts.
+// Vitest's global set-up of the projects whose files share a Redis (shared-redis.ts): starts it
+// before the first test, and ends it after the last. To be listed after find-redis.ts.
 
 import type { TestProject } from "vitest/node";
 import { startRedis } from "./redis.ts";

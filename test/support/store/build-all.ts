@@ -1,4 +1,5 @@
-// Builds what a collection's indexes lack, as the preparer of a replica does. Rejects where that never comes to an end.
+// Builds what a collection's indexes lack, as the preparer of a replica does. Rejects where that
+// never comes to an end.
 
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";

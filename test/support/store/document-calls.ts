@@ -29,7 +29,10 @@ const pathBelow = fc
   .map(([parents, last]) => [...parents, last]);
 const limits = fc.record({ maxBytes: fc.constantFrom(40, 150, 600, 100_000, 100_000, 100_000) });
 
-/** The segments of steps, by the names that stand there; in their order as text, which both stores share. */
+/**
+ * The segments of steps, by the names that stand there; in their order as text, which both stores
+ * share.
+ */
 async function resolve({ store, document }: Subject, steps: readonly Step[]): Promise<readonly string[]> {
   const read = await store.readAt(document, []);
   let here: unknown = read.outcome === "found" ? JSON.parse(read.text) : undefined;

@@ -1,4 +1,5 @@
-// A page in order of creation, of a collection whose owners' entries are all there; throws where they are not.
+// A page in order of creation, of a collection whose owners' entries are all there; throws where
+// they are not.
 
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { Page, PageRange } from "../../../dataplane/store/ports/lists.ts";

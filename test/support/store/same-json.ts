@@ -1,5 +1,5 @@
-// Compares JSON texts by content: number texts count as they are written, the order of members does not (a store may
-// move the siblings of a removed member).
+// Compares JSON texts by content: number texts count as they are written, the order of members does
+// not (a store may move the siblings of a removed member).
 
 interface ReviverContext {
   readonly source?: string;

@@ -1,5 +1,6 @@
-// Random calls of sessions and Counters, and a time of day that moves on. Lives and windows last minutes at least: Redis lets
-// keys expire, and windows end, by its own clock, which a sequence must not run into.
+// Random calls of sessions and Counters, and a time of day that moves on. Lives and windows last
+// minutes at least: Redis lets keys expire, and windows end, by its own clock, which a sequence
+// must not run into.
 
 import fc from "fast-check";
 import type { ProjectRef } from "../../../core/config/types.ts";
@@ -13,7 +14,10 @@ const someName = fc.option(username, { nil: undefined });
 const index = fc.nat({ max: 3 });
 
 const few = { maxPerUser: 3, maxPerProject: 6 };
-/** Redis counts the sessions that live by its own time: which those are, both stores say alike only until the clock moves on. */
+/**
+ * Redis counts the sessions that live by its own time: which those are, both stores say alike only
+ * until the clock moves on.
+ */
 const plenty = { maxPerUser: 1_000, maxPerProject: 1_000 };
 
 /** A session of its own time each: how ties are listed, the port leaves open. */

@@ -1,4 +1,5 @@
-// The store of authentication tests: the embedded one, in memory, and a switch in front of it that takes it away.
+// The store of authentication tests: the embedded one, in memory, and a switch in front of it that
+// takes it away.
 
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../../core/clock.ts";
@@ -23,7 +24,10 @@ const faults = { unavailable: StoreUnavailable, unknown: OutcomeUnknown, refused
 
 export interface BreakableStore {
   readonly store: SessionsAndCounters;
-  /** From now on every call, or only those named, is refused as a store that can't be reached would, before it does anything. */
+  /**
+   * From now on every call, or only those named, is refused as a store that can't be reached would,
+   * before it does anything.
+   */
   breakWith(fault: Fault, ...calls: readonly (keyof SessionsAndCounters)[]): void;
   /** Calls made, by name. */
   readonly calls: ReadonlyMap<string, number>;

@@ -1,5 +1,6 @@
-// Random sequences of a store's calls as data: made once, carried out on several stores, each call answering with something
-// to compare. Inputs name things by their place among those that exist, so that most calls hit and shrinking keeps sense.
+// Random sequences of a store's calls as data: made once, carried out on several stores, each call
+// answering with something to compare. Inputs name things by their place among those that exist, so
+// that most calls hit and shrinking keeps sense.
 
 import fc from "fast-check";
 import { documentSequences } from "./document-calls.ts";

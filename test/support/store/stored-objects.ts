@@ -9,7 +9,9 @@ export function idOf(n: number): string {
   return `0199b1c0-${hex.slice(0, 4)}-7000-8000-${hex}`;
 }
 
-/** The n-th object of a test; `members` are JSON texts by name, stored exactly as they are written. */
+/**
+ * The n-th object of a test; `members` are JSON texts by name, stored exactly as they are written.
+ */
 export function objectOf(n: number, members: Readonly<Record<string, string>>, owner = "user:alice"): NewObject {
   const id = idOf(n);
   return { id, owner, text: servedText(id, Object.entries(members), owner) };
@@ -17,7 +19,9 @@ export function objectOf(n: number, members: Readonly<Record<string, string>>, o
 
 const createdAtOnce = 64;
 
-/** Creates `objectAt(0)` to `objectAt(count - 1)`, some at a time, which are as many waits fewer. */
+/**
+ * Creates `objectAt(0)` to `objectAt(count - 1)`, some at a time, which are as many waits fewer.
+ */
 export async function fillCollection(
   store: Pick<ObjectWrites, "create">,
   collection: CollectionRef,
@@ -35,7 +39,10 @@ export async function fillCollection(
   await Promise.all(Array.from({ length: Math.min(count, createdAtOnce) }, lane));
 }
 
-/** As the pipeline writes it: `id` first, the data, `_metadata` last. Entries, because an object would move digit keys. */
+/**
+ * As the pipeline writes it: `id` first, the data, `_metadata` last. Entries, because an object
+ * would move digit keys.
+ */
 export function servedText(id: string, members: readonly (readonly [string, string])[], owner: string): string {
   const colon = owner.indexOf(":");
   const metadata = `{"created":1760000000,"creator":${JSON.stringify(owner.slice(colon + 1))},"creator_type":${JSON.stringify(owner.slice(0, colon))}}`;

@@ -1,5 +1,6 @@
-// Repeats an assertion until it holds, for effects that reach another process or a store's own clock a little later;
-// after `withinMs` it throws the last failure. Half a minute, where nothing is said, is for busy machines: it proves no speed.
+// Repeats an assertion until it holds, for effects that reach another process or a store's own
+// clock a little later; after `withinMs` it throws the last failure. Half a minute, where nothing
+// is said, is for busy machines: it proves no speed.
 
 export interface Patience {
   readonly withinMs?: number;

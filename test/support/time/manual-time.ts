@@ -7,9 +7,15 @@ export interface ManualTime {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly timers: Timers;
-  /** Moves on to each timer that falls due, in order, and lets all that follows from it happen before the next. */
+  /**
+   * Moves on to each timer that falls due, in order, and lets all that follows from it happen
+   * before the next.
+   */
   advance(milliseconds: number): Promise<void>;
-  /** Time passes and no timer fires, as in a process that is stopped; they do with the next `advance`. */
+  /**
+   * Time passes and no timer fires, as in a process that is stopped; they do with the next
+   * `advance`.
+   */
   freeze(milliseconds: number): void;
   /** Sets the time of day only, as somebody does who corrects it. */
   adjustClock(milliseconds: number): void;

@@ -1,4 +1,5 @@
-// Vitest set-up of the projects with properties (fast-check): the seed of this run, and the number of cases of its tier.
+// Vitest set-up of the projects with properties (fast-check): the seed of this run, and the number
+// of cases of its tier.
 
 import { configureGlobal } from "fast-check";
 import { countForTier, testSeed } from "./test-tier.ts";

@@ -1,4 +1,5 @@
-// Fractions of 1 that look random and are the same in every run, for moments at which tests kill something.
+// Fractions of 1 that look random and are the same in every run, for moments at which tests kill
+// something.
 
 export function seededMoments(seed: number): () => number {
   let state = seed >>> 0;

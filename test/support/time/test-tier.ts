@@ -1,6 +1,7 @@
-// How much a test tries. On every commit: few cases, always the same ones, so that a gate fails by a change and not by chance.
-// In the nightly tier (JSONPLANE_TEST_TIER=nightly): many. JSONPLANE_TEST_SEED=<integer> tries other cases in either; the nightly
-// tier draws a seed and prints it. What another seed finds becomes a test of its own.
+// How much a test tries. On every commit: few cases, always the same ones, so that a gate fails by
+// a change and not by chance. In the nightly tier (JSONPLANE_TEST_TIER=nightly): many.
+// JSONPLANE_TEST_SEED=<integer> tries other cases in either; the nightly tier draws a seed and
+// prints it. What another seed finds becomes a test of its own.
 
 export type TestTier = "commit" | "nightly";
 

@@ -1,4 +1,5 @@
-// The checker of the chaos suite refuses histories that hold exactly one thing which must not be, and takes those that hold none.
+// The checker of the chaos suite refuses histories that hold exactly one thing which must not be,
+// and takes those that hold none.
 
 import { describe, expect, it } from "vitest";
 import { checkHistory } from "../../chaos/check/check-history.ts";
@@ -59,7 +60,7 @@ function loss(from: number, to: number): Entry {
   return { kind: "loss", from, to };
 }
 
-/** Probes each 100 ms, and an answer beside each. */
+/** Probes each 100 ms, and an answer next to each. */
 function probed(ready: boolean, code: string | undefined, seconds: number): readonly Entry[] {
   return Array.from({ length: seconds * 10 }, (_, at): readonly Entry[] => {
     const probe: Probe = { kind: "probe", replica: "r1", at: at * 100, ready };

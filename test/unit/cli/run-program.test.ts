@@ -1,4 +1,5 @@
-// How a command ends that runs until it is stopped: in processes of its own, because a signal is the process's.
+// How a command ends that runs until it is stopped: in processes of its own, because a signal is
+// the process's.
 
 import { spawn } from "node:child_process";
 import { expect, it } from "vitest";

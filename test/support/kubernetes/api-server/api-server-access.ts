@@ -1,5 +1,6 @@
-// What tests do with a running Kubernetes API server, one of their own or one that others use at the same time: as which user, by
-// kubectl or by requests, in which namespace. Nothing here stops the server or changes what others see of it.
+// What tests do with a running Kubernetes API server, one of their own or one that others use at
+// the same time: as which user, by kubectl or by requests, in which namespace. Nothing here stops
+// the server or changes what others see of it.
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -28,7 +29,10 @@ export interface TestApiServer extends ApiTarget {
   readonly programs: KubernetesPrograms;
   /** Path of a kubeconfig file of that user. */
   kubeconfig(user?: TestUser): Promise<string>;
-  /** Runs kubectl to its end as the administrator or another; rejects when it fails, with what it said. */
+  /**
+   * Runs kubectl to its end as the administrator or another; rejects when it fails, with what it
+   * said.
+   */
   kubectl(args: readonly string[], options?: KubectlOptions & { readonly as?: TestUser }): Promise<string>;
   /** Server-side apply of one or more documents, in their order. */
   apply(yaml: string, options?: { readonly namespace?: string }): Promise<void>;
@@ -38,7 +42,9 @@ export interface TestApiServer extends ApiTarget {
   requests(user: TestUser): Promise<readonly AuditedRequest[]>;
 }
 
-/** Connections that nobody uses any more are closed before the server closes them, after 90 seconds. */
+/**
+ * Connections that nobody uses any more are closed before the server closes them, after 90 seconds.
+ */
 const unusedMilliseconds = 30_000;
 
 /** The server has to be up: its certificate is read. */

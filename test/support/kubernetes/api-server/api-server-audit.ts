@@ -1,5 +1,5 @@
-// What a test's API server wrote down about the requests of one user, as the verbs and resources that RBAC speaks of. The last,
-// unfinished line of the file is left out.
+// What a test's API server wrote down about the requests of one user, as the verbs and resources
+// that RBAC speaks of. The last, unfinished line of the file is left out.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,10 @@ export interface AuditedRequest {
   readonly name: string | undefined;
   /** The answer's status. */
   readonly code: number;
-  /** Whether RBAC let it pass: a 403 may also come from what the server checks afterwards, as in a namespace that is going. */
+  /**
+   * Whether RBAC let it pass: a 403 may also come from what the server checks afterwards, as in a
+   * namespace that is going.
+   */
   readonly authorized: boolean;
 }
 
@@ -25,7 +28,8 @@ export async function writeAuditPolicy(dir: string): Promise<void> {
   const policy = {
     apiVersion: "audit.k8s.io/v1",
     kind: "Policy",
-    // A watch is answered long before it ends: its ResponseStarted counts; other requests have a ResponseComplete.
+    // A watch is answered long before it ends: its ResponseStarted counts; other requests have a
+    // ResponseComplete.
     omitStages: ["RequestReceived"],
     rules: [{ level: "Metadata" }],
   };

@@ -1,5 +1,6 @@
-// One HTTP request to a test's API server as one of its users: what kubectl would do in half a second, and what it doesn't do, such
-// as headers and answers as they are. Rejects only when there is no answer.
+// One HTTP request to a test's API server as one of its users: what kubectl would do in half a
+// second, and what it doesn't do, such as headers and answers as they are. Rejects only when there
+// is no answer.
 
 import { type Agent, type RequestOptions, request } from "node:https";
 import type { TestUser } from "./api-server-users.ts";
@@ -68,7 +69,10 @@ export async function apiObject(target: ApiTarget, path: string, call: ApiCall =
   return answer.body;
 }
 
-/** Lets a call be refused with this status, such as 409 where the object may be there, and rejects as it does otherwise. */
+/**
+ * Lets a call be refused with this status, such as 409 where the object may be there, and rejects
+ * as it does otherwise.
+ */
 export async function unlessRefused(status: number, call: Promise<unknown>): Promise<void> {
   try {
     await call;

@@ -1,5 +1,5 @@
-// The arguments that etcd, kube-apiserver and kube-controller-manager are started with in tests: small, on 127.0.0.1, without
-// waiting for disks.
+// The arguments that etcd, kube-apiserver and kube-controller-manager are started with in tests:
+// small, on 127.0.0.1, without waiting for disks.
 
 import { join } from "node:path";
 import type { ServerLocation } from "./api-server-access.ts";

@@ -1,4 +1,5 @@
-// Small calls to a test's etcd and Kubernetes: whether they are up, and etcd's compaction through its JSON gateway.
+// Small calls to a test's etcd and Kubernetes: whether they are up, and etcd's compaction through
+// its JSON gateway.
 
 import { request } from "node:http";
 import { request as secureRequest } from "node:https";

@@ -1,5 +1,5 @@
-// Where a Kubernetes API server keeps objects by their kind, and what tests do with them there: server-side apply of manifests,
-// lists, reads. Throws with the server's answer when it refuses.
+// Where a Kubernetes API server keeps objects by their kind, and what tests do with them there:
+// server-side apply of manifests, lists, reads. Throws with the server's answer when it refuses.
 
 import { parseAllDocuments } from "yaml";
 import { kinds } from "../../../../core/manifests/object.ts";
@@ -26,14 +26,19 @@ export function folderOf(kind: string, namespace: string): string {
   return collectionPath({ apiVersion: core.includes(kind) ? "v1" : jsonplaneVersion, kind }, namespace);
 }
 
-/** `/apis/jsonplane.io/v1alpha1/namespaces/<namespace>/projects`, for kinds whose plural ends in s. */
+/**
+ * `/apis/jsonplane.io/v1alpha1/namespaces/<namespace>/projects`, for kinds whose plural ends in s.
+ */
 export function collectionPath(type: Pick<Manifest, "apiVersion" | "kind">, namespace: string): string {
   const root = type.apiVersion.includes("/") ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`;
   const plural = `${type.kind.toLowerCase()}s`;
   return clusterWide.includes(type.kind) ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`;
 }
 
-/** The documents one after the other, as `kubectl apply --server-side` does it: unknown fields and conflicts are refused. */
+/**
+ * The documents one after the other, as `kubectl apply --server-side` does it: unknown fields and
+ * conflicts are refused.
+ */
 export async function applyManifests(target: ApiTarget, yaml: string, namespace = "default"): Promise<void> {
   for (const document of parseAllDocuments(yaml)) {
     const manifest = document.toJS() as Manifest | null;
@@ -44,7 +49,9 @@ export async function applyManifests(target: ApiTarget, yaml: string, namespace 
   }
 }
 
-/** What tests do with the objects of one namespace, of this project's kinds and the core group's. */
+/**
+ * What tests do with the objects of one namespace, of this project's kinds and the core group's.
+ */
 export interface NamespaceObjects {
   /** One after the other, in their order. */
   create(...objects: readonly Manifest[]): Promise<void>;
@@ -111,7 +118,10 @@ export async function ensureNamespace(target: ApiTarget, name: string): Promise<
   await create(target, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
-/** Deletes a namespace and waits until it is gone with everything in it; needs the namespace controller. */
+/**
+ * Deletes a namespace and waits until it is gone with everything in it; needs the namespace
+ * controller.
+ */
 export async function endNamespace(target: ApiTarget, name: string): Promise<void> {
   const path = `/api/v1/namespaces/${name}`;
   await apiObject(target, path, { method: "DELETE" });

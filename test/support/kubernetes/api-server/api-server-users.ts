@@ -1,11 +1,14 @@
-// Who may ask a test's API server: the administrator and named users by fixed tokens, service accounts by tokens that the server
-// signs. Writes the files that the server and its clients read.
+// Who may ask a test's API server: the administrator and named users by fixed tokens, service
+// accounts by tokens that the server signs. Writes the files that the server and its clients read.
 
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Who asks: the administrator, a user of `users`, or a service account, which is made where it isn't there. */
+/**
+ * Who asks: the administrator, a user of `users`, or a service account, which is made where it
+ * isn't there.
+ */
 export type TestUser =
   | "admin"
   | { readonly user: string }
@@ -61,7 +64,8 @@ export async function writeKubeconfig(server: Reachable, user: string, token: st
     "current-context": "test",
   };
   const path = join(server.dir, `${user.replaceAll(":", "-")}.kubeconfig`);
-  // JSON is YAML. Several processes may write the same file of a shared server, and none may read half of it.
+  // JSON is YAML. Several processes may write the same file of a shared server, and none may read
+  // half of it.
   const draft = `${path}-${randomUUID()}`;
   await writeFile(draft, JSON.stringify(config), { mode: 0o600 });
   await rename(draft, path);

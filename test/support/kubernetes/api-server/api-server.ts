@@ -1,6 +1,7 @@
-// Starts a real Kubernetes API server with an etcd of its own for tests, on free ports of 127.0.0.1: RBAC on, this project's CRDs
-// installed, controllers only where asked. Refuses when a part is missing (PartMissing) or a program doesn't come up, with the end
-// of its log. Everything ends with this process, however that ends.
+// Starts a real Kubernetes API server with an etcd of its own for tests, on free ports of
+// 127.0.0.1: RBAC on, this project's CRDs installed, controllers only where asked. Refuses when a
+// part is missing (PartMissing) or a program doesn't come up, with the end of its log. Everything
+// ends with this process, however that ends.
 
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,9 +19,12 @@ import { applyManifests, discoveredResources } from "./api-server-objects.ts";
 import { adminToken, type StaticUser, writeServiceAccountKeys, writeTokens } from "./api-server-users.ts";
 
 export interface ApiServerOptions {
-  /** Controllers of kube-controller-manager that run; default none: then nothing ends a namespace or collects garbage. */
+  /**
+   * Controllers of kube-controller-manager that run; default none: then nothing ends a namespace or
+   * collects garbage.
+   */
   readonly controllers?: readonly ("namespace" | "garbage-collector-controller" | (string & {}))[];
-  /** Users beside the administrator; service accounts need no entry: see `kubeconfig`. */
+  /** Users in addition to the administrator; service accounts need no entry: see `kubeconfig`. */
   readonly users?: readonly StaticUser[];
   /** Writes every request down, so that `requests` can answer. */
   readonly audit?: boolean;
@@ -34,7 +38,10 @@ export interface ApiServerOptions {
 export interface OwnApiServer extends TestApiServer {
   readonly location: ServerLocation;
   readonly pid: number;
-  /** Forgets the history of etcd: a watch or page from before is gone (410) once the server's cache is new: `restartApiServer`. */
+  /**
+   * Forgets the history of etcd: a watch or page from before is gone (410) once the server's cache
+   * is new: `restartApiServer`.
+   */
   compactEtcd(): Promise<void>;
   kill9ApiServer(): Promise<void>;
   /** Ends the API server when it still runs, and starts it on the same port. */
@@ -151,7 +158,10 @@ async function startControllers(
   });
 }
 
-/** Waits until the server says everywhere that it has the five kinds: kubectl remembers for minutes what it was told. */
+/**
+ * Waits until the server says everywhere that it has the five kinds: kubectl remembers for minutes
+ * what it got.
+ */
 export async function installCrds(target: ApiTarget): Promise<void> {
   const names = await readdir(crds);
   for (const name of names) await applyManifests(target, await readFile(new URL(name, crds), "utf8"));

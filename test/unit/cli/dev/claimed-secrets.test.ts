@@ -1,4 +1,5 @@
-// Secrets that two objects of a folder want, and Secrets of the folder that are refused: dev mode says what a cluster would.
+// Secrets that two objects of a folder want, and Secrets of the folder that are refused: dev mode
+// says what a cluster would.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type DevCluster, devCluster } from "./dev-cluster.ts";

@@ -1,5 +1,6 @@
-// Runs dev mode's stand-in for a cluster on a folder of its own: real files, real embedded store, a clock and a network name
-// that tests set. `edit` writes manifests, `pass` is what happens when the watcher has seen it.
+// Runs dev mode's stand-in for a cluster on a folder of its own: real files, real embedded store, a
+// clock and a network name that tests set. `edit` writes manifests, `pass` is what happens when the
+// watcher has seen it.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +31,7 @@ export interface DevCluster {
   edit(file: string, text: string | undefined): void;
   pass(): Promise<readonly string[]>;
   operator(): DevOperator;
-  /** What a process that starts anew knows: only what is in files. */
+  /** What a process that starts again knows: only what is in files. */
   restart(): Promise<void>;
   parts(project?: string): ProjectParts | undefined;
   /** Milliseconds until the next pass has something to do by itself. */

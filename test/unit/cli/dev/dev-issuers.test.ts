@@ -1,4 +1,5 @@
-// Dev mode fetches the keys of external issuers itself, also from this machine without TLS, and says at the terminal when it can't.
+// Dev mode fetches the keys of external issuers itself, also from this machine without TLS, and
+// says at the terminal when it can't.
 
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";

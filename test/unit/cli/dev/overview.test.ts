@@ -1,4 +1,5 @@
-// The overview of dev mode without a browser: whom it answers, and what its state says of a folder of manifests.
+// The overview of dev mode without a browser: whom it answers, and what its state says of a folder
+// of manifests.
 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

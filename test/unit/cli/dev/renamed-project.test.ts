@@ -1,4 +1,5 @@
-// A Project that is renamed in dev mode, with its children or before them: what is served, said, stored and where credentials are.
+// A Project that is renamed in dev mode, with its children or before them: what is served, said,
+// stored and where credentials are.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { graceMs } from "../../../../cli/dev/stored-data/pending-deletions.ts";

@@ -1,4 +1,5 @@
-// What dev mode says of stored data when their manifest goes or changes: before anything is deleted.
+// What dev mode says of stored data when their manifest goes or changes: before anything is
+// deleted.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { graceMs } from "../../../../cli/dev/stored-data/pending-deletions.ts";

@@ -1,4 +1,5 @@
-// A file of manifests of which one document can't be read: what it may have held goes on being served, and no data are deleted.
+// A file of manifests of which one document can't be read: what it may have held goes on being
+// served, and no data are deleted.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { graceMs } from "../../../../cli/dev/stored-data/pending-deletions.ts";
@@ -24,7 +25,9 @@ beforeEach(async () => {
 });
 afterEach(() => dev.close());
 
-/** What is served, and how many objects are stored, once everything that is pending would be due. */
+/**
+ * What is served, and how many objects are stored, once everything that is pending would be due.
+ */
 async function left() {
   dev.clock.advance(graceMs);
   await dev.pass();

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { readPlainScalar } from "../../../../cli/manifests/convert-document.ts";
 import type { Json } from "../../../../core/config/types.ts";
 
-// Each value is what sigs.k8s.io/yaml 1.6 (go-yaml 2) made of the text; seen by running it on these texts and 6,000 others.
+// Each value is what sigs.k8s.io/yaml 1.6 (go-yaml 2) made of the text; seen by running it on these
+// texts and 6,000 others.
 const readings: readonly (readonly [string, Json])[] = [
   ["", null],
   ["~", null],

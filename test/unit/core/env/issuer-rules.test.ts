@@ -1,4 +1,5 @@
-// Which issuers a platform allows: what each form of a rule matches, and above all what it does not.
+// Which issuers a platform allows: what each form of a rule matches, and above all what it does
+// not.
 
 import { describe, expect, it } from "vitest";
 import { isIssuerAllowed, plainIssuerUrl, readIssuerRules } from "../../../../core/env/issuer-rules.ts";

@@ -1,4 +1,5 @@
-// The token of the admin port: who is let in, what becomes of it when its file changes, and that nothing but probes is open.
+// The token of the admin port: who is let in, what becomes of it when its file changes, and that
+// nothing but probes is open.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Followed } from "../../../../core/followed-file.ts";

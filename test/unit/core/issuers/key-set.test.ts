@@ -1,4 +1,5 @@
-// Which keys of a key set count: those for signatures, of types that are known, large enough, and public.
+// Which keys of a key set count: those for signatures, of types that are known, large enough, and
+// public.
 
 import { generateKeyPairSync, type JsonWebKey } from "node:crypto";
 import { describe, expect, it } from "vitest";

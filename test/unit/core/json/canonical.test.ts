@@ -28,7 +28,10 @@ function parsed(source: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** Names in order and values, numbers as Redis JSON keeps them: it can't hold every double (number.test.ts). */
+/**
+ * Names in order and values, numbers as Redis JSON keeps them: it can't hold every double
+ * (number.test.ts).
+ */
 function outline(value: unknown): unknown {
   if (typeof value === "number") return doubleText(value);
   if (Array.isArray(value)) return value.map(outline);
@@ -190,7 +193,8 @@ describe("what is refused", () => {
         expect(errorIn(source)).toMatchObject({ code: "malformed_json" });
       }
     }
-    // Each half alone could not have been sent in UTF-8; a pair made of both ways of writing is no pair.
+    // Each half alone could not have been sent in UTF-8; a pair made of both ways of writing is no
+    // pair.
     expect(errorIn('"\ud83d\\ude00"').code).toBe("malformed_json");
     expect(errorIn('"\\ud83d\ude00"').code).toBe("malformed_json");
     expect(canonical('"\ud83d\ude00\\ud83d\\ude00"').text).toBe('"😀😀"');

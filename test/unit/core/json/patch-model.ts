@@ -1,4 +1,5 @@
-// JSON Patch and JSON Merge Patch as their RFCs tell them, on parsed values: slow, plain, and without a care for text.
+// JSON Patch and JSON Merge Patch as their RFCs tell them, on parsed values: slow, plain, and
+// without a care for text.
 
 export type ModelValue = null | boolean | string | NumberText | ModelValue[] | Map<string, ModelValue>;
 
@@ -157,7 +158,10 @@ function isSame(left: ModelValue, right: ModelValue): boolean {
   return left === right;
 }
 
-/** One text for all ways of writing a number: its sign, its digits without zeros at the ends, its power of ten. */
+/**
+ * One text for all ways of writing a number: its sign, its digits without zeros at the ends, its
+ * power of ten.
+ */
 function decimal(source: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(source) ?? [];

@@ -1,4 +1,5 @@
-// What patches of large texts take: containers are taken apart where a change goes, not as a whole, and what that costs is counted.
+// What patches of large texts take: containers are taken apart where a change goes, not as a whole,
+// and what that costs is counted.
 
 import { describe, expect, it } from "vitest";
 import { EditableArray, EditableObject } from "../../../../core/json/editable.ts";

@@ -1,5 +1,5 @@
-// JSON Patch and JSON Merge Patch on text: the examples of their RFCs, exact numbers, refusals, bounds, and a comparison with a plain
-// model over parsed values.
+// JSON Patch and JSON Merge Patch on text: the examples of their RFCs, exact numbers, refusals,
+// bounds, and a comparison with a plain model over parsed values.
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -91,7 +91,9 @@ describe("a merge patch", () => {
   });
 });
 
-/** Members in one order: parsing moves digit-like names, and neither RFC says where a new one goes. */
+/**
+ * Members in one order: parsing moves digit-like names, and neither RFC says where a new one goes.
+ */
 function ordered(value: ModelValue): string {
   if (Array.isArray(value)) return `[${value.map(ordered).join(",")}]`;
   if (!(value instanceof Map)) return textOfModel(value);

@@ -156,7 +156,8 @@ describe("the depth", () => {
   });
 });
 
-// ------------------------------------------------------------------- the same rules, on parsed values and slowly
+// ------------------------------------------------------------------- the same rules, on parsed
+// values and slowly
 
 type Model = null | boolean | number | string | Model[] | Map<string, Model>;
 
@@ -226,7 +227,8 @@ function changed(kind: "put" | "remove", parent: Model[], index: number, value: 
 
 describe("any sequence of writes", () => {
   const keys = ["a", "b", "k0", 'q"', "b\\s", ""];
-  // Digit-like keys would be moved to the front by JSON.parse, of which the model is made: the tables above have them.
+  // Digit-like keys would be moved to the front by JSON.parse, of which the model is made: the
+  // tables above have them.
   const segments = fc.constantFrom(...keys, "0", "1", "2", "7", "-", "01");
   const values = fc.constantFrom(
     '"}]{,"',

@@ -1,4 +1,4 @@
-// What callers are told of each failure of a command.
+// What callers get of each failure of a command.
 
 import { ReplyError } from "ioredis";
 import { describe, expect, it } from "vitest";

@@ -41,7 +41,10 @@ const values: readonly unknown[] = [
   "string",
 ];
 
-/** Told otherwise or not refused on purpose: values of annotations, and keywords that mean nothing in the draft. */
+/**
+ * Told otherwise or not refused on purpose: values of annotations, and keywords that mean nothing
+ * in the draft.
+ */
 const ignored = new Set(["default", "const", "examples", "contentSchema", "$vocabulary"]);
 
 const shared = [
@@ -120,7 +123,8 @@ describe.each([
   });
 });
 
-// Not toString, valueOf or constructor: ajv's own comparison of objects throws or errs on such members.
+// Not toString, valueOf or constructor: ajv's own comparison of objects throws or errs on such
+// members.
 const name = fc.constantFrom("a", "b", "isPrototypeOf", "x1");
 const scalar = fc.constantFrom(0, 1, 2, 1.5, -1, "", "a", "ab", "abc", true, false, null);
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -184,7 +188,8 @@ describe("the answer for a value", () => {
         const whole = { properties: { v }, $defs: { x } };
         // A reference that leads back to itself has no answer.
         fc.pre(problemsOf(whole).length === 0);
-        // One that stops at the first error takes [] where prefixItems takes no element, whatever `contains` says (ajv 8.20).
+        // One that stops at the first error takes [] where prefixItems takes no element, whatever
+        // `contains` says (ajv 8.20).
         const plain = new Ajv2020({ ...quiet, allErrors: true }).compile(whole);
         const { validate } = compiled(whole);
         for (const candidate of candidates) {

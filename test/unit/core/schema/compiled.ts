@@ -29,7 +29,10 @@ export function accepts(schema: unknown, value: unknown, draft?: string): boolea
   return failuresOf(asMember(schema, draft), { v: value }).length === 0;
 }
 
-/** An object schema whose member `v` is the schema; `$defs` move to the root, where references look for them. */
+/**
+ * An object schema whose member `v` is the schema; `$defs` move to the root, where references look
+ * for them.
+ */
 export function asMember(schema: unknown, draft?: string): unknown {
   const isObject = typeof schema === "object" && schema !== null;
   const { $defs, definitions, ...rest } = (isObject ? schema : {}) as Readonly<Record<string, unknown>>;

@@ -6,7 +6,10 @@ import { compiled } from "./compiled.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Of those that are still there once collecting takes no more of them: a collection may spare what was used a moment ago. */
+/**
+ * Of those that are still there once collecting takes no more of them: a collection may spare what
+ * was used a moment ago.
+ */
 async function left(references: readonly WeakRef<object>[]): Promise<number> {
   let count = references.length;
   for (let round = 0; round < 20 && count > 0; round += 1) {

@@ -1,4 +1,5 @@
-// What the log says of purges that failed: each of the first ones by its order, how many there are, and no message, which may hold data.
+// What the log says of purges that failed: each of the first ones by its order, how many there are,
+// and no message, which may hold data.
 
 import { expect, it } from "vitest";
 import { failureFacts, type PurgeFailure } from "../../../../dataplane/config/carry-out-purges.ts";

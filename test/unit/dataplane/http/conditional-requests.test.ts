@@ -3,7 +3,10 @@ import { expect, it } from "vitest";
 import { Problem } from "../../../../core/errors/problem.ts";
 import { preconditionsOf } from "../../../../dataplane/http/conditional-requests.ts";
 
-/** Ends what would hang the whole test run; each blank read once takes milliseconds, blanks tried in pairs an hour. */
+/**
+ * Ends what would hang the whole test run; each blank read once takes milliseconds, blanks tried in
+ * pairs an hour.
+ */
 const hangMs = 30_000;
 
 it.each([

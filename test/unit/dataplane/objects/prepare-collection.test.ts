@@ -1,4 +1,5 @@
-// The preparer against a store whose steps a test answers: declarations that come while a build ends are not lost.
+// The preparer against a store whose steps a test answers: declarations that come while a build
+// ends are not lost.
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LiveResource } from "../../../../dataplane/config/directory.ts";

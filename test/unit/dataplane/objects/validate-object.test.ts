@@ -67,7 +67,8 @@ describe("a new object", () => {
     );
   });
 
-  // JSON.parse of V8 13.6 would take the newline for the backslash of the object before. Large integers are read on a way of their own.
+  // JSON.parse of V8 13.6 would take the newline for the backslash of the object before. Large
+  // integers are read on a way of their own.
   it.each(["1", "9007199254740993"])("is refused with a name that its schema lacks, beside the number %s", (number) => {
     const properties = { c: { type: "integer", multipleOf: 1 }, "\\": {} };
     const rules = rulesOf({ type: "object", properties, additionalProperties: false });
@@ -206,7 +207,10 @@ describe("the size of what is stored", () => {
   const rules = { ...anything, maxBytes: 21 };
   const objectOf = (data: string) => validateNew(anything, body(data), "i", metadata);
   const tooLarge = expect.objectContaining({ code: "document_too_large" });
-  /** What each kind of write makes of a stored object to whose data `{"a":"1234567"}` it adds `"b":N`. */
+  /**
+   * What each kind of write makes of a stored object to whose data `{"a":"1234567"}` it adds
+   * `"b":N`.
+   */
   const writes = {
     POST: (added: string) => validateNew(rules, body(`{"a":"1234567",${added}}`), "i", metadata),
     PUT: (added: string) => validateUpdate(rules, body(`{${added}}`), objectOf('{"a":"1234567"}')),

@@ -186,7 +186,8 @@ it("whatever is kept, found, forgotten and dropped, a plan is the last one of it
       const left = found(plans, keys(0, 26));
       expect(left.length).toBeLessThanOrEqual(10);
       expect(left.filter((each) => !last.has(each))).toEqual([]);
-      // Nothing takes room without being found: once nothing is used any more, there is room for ten others.
+      // Nothing takes room without being found: once nothing is used any more, there is room for
+      // ten others.
       plans.drop("default/shop");
       plans.drop("default/rival");
       for (const each of keys(100, 110)) keep(plans, each);

@@ -1,4 +1,5 @@
-// Which calls of a store pass the guard of a quota: every write that the port has, or gets, and nothing of the store is lost.
+// Which calls of a store pass the guard of a quota: every write that the port has, or gets, and
+// nothing of the store is lost.
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
@@ -31,7 +32,7 @@ const calls: { readonly [Name in keyof Writes]: (store: Writes) => Promise<unkno
   remove: (store) => store.remove(books, "1", {}),
 };
 
-/** Has room for everything, and notes what it was told. */
+/** Has room for everything, and notes what it got. */
 function usageThatNotes(): { readonly usage: ProjectUsage; readonly noted: string[] } {
   const noted: string[] = [];
   const usage: ProjectUsage = {

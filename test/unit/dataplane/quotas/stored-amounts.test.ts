@@ -1,4 +1,5 @@
-// Names whose objects went may be more than any that are there: what asking for all of them costs a replica.
+// Names whose objects went may be more than any that are there: what asking for all of them costs a
+// replica.
 
 import { expect, it } from "vitest";
 import type { UnservedData } from "../../../../core/config/types.ts";

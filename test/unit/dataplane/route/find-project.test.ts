@@ -4,7 +4,9 @@ import { findProject, publicAddress } from "../../../../dataplane/route/find-pro
 
 type Found = Lookup<LiveProject>;
 
-/** What a directory answers of a host, at once or after loading; a project is found at every path. */
+/**
+ * What a directory answers of a host, at once or after loading; a project is found at every path.
+ */
 function lookUp(claimed: Found | Promise<Found>) {
   const atPath = { config: { name: "at the path" } } as unknown as LiveProject;
   const directory = {

@@ -1,4 +1,5 @@
-// Sessions while the store answers reads and takes no writes; how one is ended then, sessions.test.ts shows.
+// Sessions while the store answers reads and takes no writes; how one is ended then,
+// sessions.test.ts shows.
 
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";

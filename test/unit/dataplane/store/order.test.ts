@@ -6,7 +6,8 @@ import { compareEncoded, encodedStringBytes, encodeSortValue } from "../../../..
 import { doubleTexts, integerTexts, strings } from "../../../support/json/json-texts.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
-// ------------------------------------------------------------------------ the order of docs/queries.md, exactly and slowly
+// ------------------------------------------------------------------------ the order of
+// docs/queries.md, exactly and slowly
 
 /** A number as `digits * 2^-1074`, which is exact for every double and every integer. */
 function exact(text: string): bigint {
@@ -56,7 +57,8 @@ function comparePoints(left: readonly number[], right: readonly number[]): numbe
   return left.length < right.length ? -1 : 0;
 }
 
-// ------------------------------------------------------------------------------------------------------- values
+// --------------------------------------------------------------------------------------------
+// values
 
 function canonical(source: string): string {
   const result = canonicalJson(source, 64);

@@ -1,5 +1,5 @@
-// Turns a golden case, manifests as a person would write them, into what compile says of each project, so that a case shows
-// nothing but what it is about.
+// Turns a golden case, manifests as a person would write them, into what compile says of each
+// project, so that a case shows nothing but what it is about.
 
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -36,7 +36,10 @@ export interface CompileCase {
   readonly openPurges?: readonly string[];
   /** URLs that the platform does not let Projects name, now. */
   readonly forbiddenIssuers?: readonly string[];
-  /** What has been fetched of issuers, by URL, `cluster` for this cluster's own; others are being fetched for the first time. */
+  /**
+   * What has been fetched of issuers, by URL, `cluster` for this cluster's own; others are being
+   * fetched for the first time.
+   */
   readonly fetched?: Readonly<Record<string, KnownIssuer>>;
   /** Likewise, of before. */
   readonly fetchedBefore?: Readonly<Record<string, KnownIssuer>>;
@@ -165,7 +168,8 @@ function withoutWords(verdict: object): object {
   return JSON.parse(text) as object;
 }
 
-// ------------------------------------------------------------------------- manifests, as the API server would store them
+// ------------------------------------------------------------------------- manifests, as the API
+// server would store them
 
 const files = {
   Project: "project",

@@ -1,4 +1,5 @@
-// What becomes of the external issuers that a Project names: whose keys are published, which stay, and which are taken away at once.
+// What becomes of the external issuers that a Project names: whose keys are published, which stay,
+// and which are taken away at once.
 
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";

@@ -1,5 +1,5 @@
-// Each case of test/golden/compile: manifests in, configuration and verdicts out. After an intended change run
-// `UPDATE_GOLDEN=1 npx vitest run --project unit golden` and review the diff.
+// Each case of test/golden/compile: manifests in, configuration and verdicts out. After an intended
+// change run `UPDATE_GOLDEN=1 npx vitest run --project unit golden` and review the diff.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -53,7 +53,10 @@ const change = fc.record({
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-/** What each Project is granted, found by looking at all of them: the incumbent of a host has it, else the oldest that may claim it. */
+/**
+ * What each Project is granted, found by looking at all of them: the incumbent of a host has it,
+ * else the oldest that may claim it.
+ */
 function assignedOver(
   projects: readonly Project[],
   incumbents: ReadonlyMap<string, string>,

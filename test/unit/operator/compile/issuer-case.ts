@@ -1,4 +1,5 @@
-// A Project with external issuers, compiled: what is published of them, and what is said of the Project.
+// A Project with external issuers, compiled: what is published of them, and what is said of the
+// Project.
 
 import { expect } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";

@@ -1,4 +1,5 @@
-// What stays of the issuers that were published while a newer version of their Project can't be served.
+// What stays of the issuers that were published while a newer version of their Project can't be
+// served.
 
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";

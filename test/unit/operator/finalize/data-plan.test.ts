@@ -146,7 +146,7 @@ describe("when an ApiResource ends, its data", () => {
 });
 
 describe("when a Project ends, the data of a child", () => {
-  // What the child says, whether it is still there, and what becomes of its data when the Project says Delete.
+  // The child's own policy, whether it still exists, and its data when the Project says Delete.
   const cases: readonly { readonly own: Policy; readonly child: State | "kept earlier"; readonly fate: Fate }[] = [
     { own: undefined, child: "there", fate: "purged" },
     { own: undefined, child: "going", fate: "purged" },

@@ -1,4 +1,5 @@
-// Whose sessions are to be purged, decided beside what becomes of the data, and recorded until it is done.
+// Whose sessions are to be purged, decided in addition to what becomes of the data, and recorded
+// until it is done.
 
 import { describe, expect, it } from "vitest";
 import { purgeId } from "../../../../operator/finalize/advance-purges.ts";

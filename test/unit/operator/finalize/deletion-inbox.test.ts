@@ -78,7 +78,7 @@ describe("what the Secret asks for", () => {
     conflict(false);
     await look();
     expect(annotations()).toEqual({ other: "stays" });
-    // The same name, written once more, is asked anew.
+    // The same name, written once more, is asked again.
     write(`shop/store@${at}`);
     await look();
     expect(asks()).toEqual([`shop/store@${at}`]);

@@ -111,7 +111,8 @@ describe("the namespace of Projects that nothing is published of", () => {
     expect(asked()).toBe(1);
     watch.uid = "n-2";
     live.uid = "n-3";
-    // The watch agrees with the answer once: from then on it is the watch, and what was published, that count.
+    // The watch agrees with the answer once: from then on it is the watch, and what was published,
+    // that count.
     expect(await namespaceOf("a")).toBe("n-3");
   });
 

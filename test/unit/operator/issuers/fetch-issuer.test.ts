@@ -1,4 +1,5 @@
-// Fetching from a real issuer over HTTPS: what is taken, and that whoever chooses a URL reaches and learns nothing by it.
+// Fetching from a real issuer over HTTPS: what is taken, and that whoever chooses a URL reaches and
+// learns nothing by it.
 
 import type { lookup } from "node:dns";
 import type { ServerResponse } from "node:http";

@@ -1,4 +1,5 @@
-// When keys of issuers are fetched, for how many Projects, and what is known of an issuer meanwhile.
+// When keys of issuers are fetched, for how many Projects, and what is known of an issuer
+// meanwhile.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FetchedIssuer } from "../../../../operator/issuers/fetch-issuer.ts";

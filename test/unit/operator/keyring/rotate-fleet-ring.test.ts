@@ -140,7 +140,10 @@ const round = fc.record({
   replicas: fc.constantFrom(0, 1, 2),
 });
 
-/** One call of the driver, while replicas come and go, files follow or don't, and something goes wrong. */
+/**
+ * One call of the driver, while replicas come and go, files follow or don't, and something goes
+ * wrong.
+ */
 async function troubled(given: typeof round extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
   // A replica that starts mounts the Secret as it is.
   while (replicas.length < given.replicas) replicas.push(kidsOf(written()));

@@ -1,5 +1,5 @@
-// The fake API server's objects without the wire, for electors under a manual clock: answers come when that clock says so, and a
-// plan decides what goes wrong. Only the verbs that an elector uses.
+// The fake API server's objects without the wire, for electors under a manual clock: answers come
+// when that clock says so, and a plan decides what goes wrong. Only the verbs that an elector uses.
 
 import type { JsonObject } from "../../../../core/config/types.ts";
 import {

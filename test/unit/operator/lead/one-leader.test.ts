@@ -1,5 +1,6 @@
-// Several processes, each with timers of its own that stop when it is paused, and an API server that fails in every way: at no
-// moment do two of them hold the Lease, and when all is well again one does.
+// Several processes, each with timers of its own that stop when it is paused, and an API server
+// that fails in every way: at no moment do two of them hold the Lease, and when all is well again
+// one does.
 
 import { asyncProperty, assert as check, constantFrom, integer } from "fast-check";
 import { expect, test } from "vitest";
@@ -17,7 +18,10 @@ interface Process {
   pausedMs: number;
 }
 
-/** A process that stands for election again whenever it has lost, under another name, as after a restart. */
+/**
+ * A process that stands for election again whenever it has lost, under another name, as after a
+ * restart.
+ */
 function startProcess(objects: FakeApiObjects, name: string, random: () => number): Process {
   const time = manualTime();
   const api = leaseApi(objects, time);

@@ -1,4 +1,5 @@
-// What becomes of usage figures that can't be read. What replicas really write, tests over a real Redis show.
+// What becomes of usage figures that can't be read. What replicas really write, tests over a real
+// Redis show.
 
 import { describe, expect, it } from "vitest";
 import { usageKey } from "../../../../core/config/config-keys.ts";

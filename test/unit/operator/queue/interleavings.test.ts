@@ -1,4 +1,5 @@
-// Whatever comes in whatever order, a key is with one worker at most, and what was added is worked on afterwards.
+// Whatever comes in whatever order, a key is with one worker at most, and what was added is worked
+// on afterwards.
 
 import { array, asyncProperty, assert as check, constantFrom, integer, oneof, record } from "fast-check";
 import { describe, expect, test } from "vitest";

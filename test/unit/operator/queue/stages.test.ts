@@ -1,4 +1,5 @@
-// Keys are served first and reported after: one at a time while others are to be served, and never what a newer run makes untrue.
+// Keys are served first and reported after: one at a time while others are to be served, and never
+// what a newer run makes untrue.
 
 import { array, asyncProperty, assert as check, integer, record } from "fast-check";
 import { describe, expect, test } from "vitest";

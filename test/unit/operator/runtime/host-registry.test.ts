@@ -1,4 +1,5 @@
-// Hosts of Projects whose namespace this operator doesn't see, and of Projects that the platform's rules refuse.
+// Hosts of Projects whose namespace this operator doesn't see, and of Projects that the platform's
+// rules refuse.
 
 import { describe, expect, it } from "vitest";
 import { hostPolicy } from "../../../../operator/compile/hosts.ts";
@@ -11,7 +12,9 @@ const unseen = { namespace: "elsewhere", name: "shop" };
 const claiming = (namespace: string, uid = `Project of ${namespace}`) =>
   stored("Project", "shop", { metadata: { namespace, uid }, spec: { hosts: [host] } });
 
-/** A Project claims what another one is published with, whose namespace may claim it only with "*". */
+/**
+ * A Project claims what another one is published with, whose namespace may claim it only with "*".
+ */
 function desk(namespace = "default") {
   const hosts = createHostRegistry(hostPolicy(() => [{ namespace, suffix: "example.org" }]));
   hosts.addPublished(unseen, undefined, [host]);

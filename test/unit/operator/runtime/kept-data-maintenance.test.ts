@@ -4,7 +4,10 @@ import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { createKeptDataMaintenance } from "../../../../operator/runtime/kept-data-maintenance.ts";
 
-/** What is kept of shop/store while a Project of this controller has the name; the names of the data that replicas are to measure. */
+/**
+ * What is kept of shop/store while a Project of this controller has the name; the names of the data
+ * that replicas are to measure.
+ */
 async function measured(options: { readonly controller?: string; readonly isWatched?: boolean } = {}) {
   const { controller, isWatched = true } = options;
   const since = { retained: true, retainedAt: "2026-11-20T00:00:00.000Z" } as const;

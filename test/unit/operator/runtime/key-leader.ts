@@ -1,4 +1,5 @@
-// A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the key.
+// A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the
+// key.
 
 import { createSecretKey, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../../core/config/types.ts";
@@ -43,7 +44,7 @@ export interface World {
   readonly secretsFailure?: unknown;
   /** Redis was emptied, and holds nothing of it. */
   readonly lacking?: boolean;
-  /** A publisher has begun anew meanwhile. */
+  /** A publisher has begun again meanwhile. */
   readonly begunAnew?: boolean;
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
@@ -70,7 +71,10 @@ export interface World {
   readonly onWrite?: (clock: ManualClock) => void;
 }
 
-/** A leader with a publisher that keeps what it is told; whoever reconciles more than a Project that has gone needs more. */
+/**
+ * A leader with a publisher that keeps what it gets; whoever reconciles more than a Project that
+ * has gone needs more.
+ */
 export function leader(world: World = {}) {
   const { objects = [], published = { revision: 0 }, rollout = "programmed" } = world;
   const calls: unknown[][] = [];

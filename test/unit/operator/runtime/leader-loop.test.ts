@@ -1,4 +1,5 @@
-// Terms of leadership over an API server in this process: with what caches a process asks for the Lease, and with what it acts on it.
+// Terms of leadership over an API server in this process: with what caches a process asks for the
+// Lease, and with what it acts on it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,5 +1,6 @@
-// A leader's session over an API server in this process and a publisher that keeps what it is told: what it does first, what it does last,
-// and that nothing is written once the Lease is lost. What Redis does in between, tests of the operator prove on a real one.
+// A leader's session over an API server in this process and a publisher that keeps what it gets:
+// what it does first, what it does last, and that nothing is written once the Lease is lost. What
+// Redis does in between, tests of the operator prove on a real one.
 
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// A leader's maintenance, for unit tests: over a publisher that says what is published, with time that the test moves.
+// A leader's maintenance, for unit tests: over a publisher that says what is published, with time
+// that the test moves.
 
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";

@@ -79,7 +79,7 @@ describe("after a publisher has begun", () => {
     const { time, maintenance, world, count, logged } = leader({ keys: ["shop/a", "shop/b"] });
     maintenance.onSessionBegun([]);
     maintenance.processed("shop/a", true);
-    // Redis was emptied, and whoever asks first begins anew.
+    // Redis was emptied, and whoever asks first begins again.
     world.onPublisher = () => {
       world.onPublisher = () => undefined;
       maintenance.onSessionBegun([]);

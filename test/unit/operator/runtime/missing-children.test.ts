@@ -1,4 +1,5 @@
-// A leader's session whose watch lacks all children of a Project that Redis has: it asks the API server before it withdraws them.
+// A leader's session whose watch has no children of a Project that Redis has: it asks the API
+// server before it withdraws them.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ProjectParts, RootKeyConfig } from "../../../../core/config/types.ts";
@@ -52,7 +53,10 @@ const listed = (): number =>
 const idle = (session: LeaderSession): Promise<void> =>
   soon(() => expect(session.figures()).toMatchObject({ live: 0, bulk: 0, workingSeconds: [] }));
 
-/** A session after its first look, over a Redis in which the Project has root keys that no cache knows. */
+/**
+ * A session after its first look, over a Redis in which the Project has root keys that no cache
+ * knows.
+ */
 async function missing(given: Partial<SessionParts> = {}) {
   const uid = server.objects.get("jsonplane.io/projects", "default", "shop")?.metadata.uid;
   const project = { namespace: "default", name: "shop", uid, hosts: [] };

@@ -1,5 +1,5 @@
-// A namespace that is deleted and made anew under its name, or an object that is, while the operator's view of Secrets stays behind:
-// what is made anew gets credentials of its own.
+// A namespace that is deleted and made again under its name, or an object that is, while the
+// operator's view of Secrets stays behind: what is made again gets credentials of its own.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
@@ -83,7 +83,10 @@ async function serving(project: string): Promise<string> {
 
 const ownSecrets = ["ci-api-key", "ci-key-hash", "shop-signing"];
 
-/** Serves a Project with a key, removes all of the namespace, and declares the same anew; resolves once what is published and shown is new. */
+/**
+ * Serves a Project with a key, removes all of the namespace, and declares the same again; resolves
+ * once what is published and shown is new.
+ */
 async function expectAnewAfterRemoval(): Promise<void> {
   declare("Project", "shop");
   declare("ApiKey", "ci");

@@ -1,5 +1,5 @@
-// What a leader has open while Redis is there, for tests of its session: a publisher that keeps what it is told, and replicas that say what
-// the test wants.
+// What a leader has open while Redis is there, for tests of its session: a publisher that keeps
+// what it gets, and replicas that say what the test wants.
 
 import { createHash, createSecretKey } from "node:crypto";
 import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
@@ -26,7 +26,8 @@ export interface Opened {
 export const oldRing = parseKeyring(newKeyringText());
 
 /**
- * `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed, sealed anew and closed goes into `events`.
+ * `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed,
+ * sealed again and closed goes into `events`.
  */
 export function openedRedis(events: string[], options: Opened) {
   const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;

@@ -1,5 +1,6 @@
-// What was served is reported in statuses of its own time: once, after replicas had a moment to acknowledge it, and not where it is over by
-// then. What is being deleted or contested is reported in the run that serves it.
+// What was served is reported in statuses of its own time: once, after replicas had a moment to
+// acknowledge it, and not where it is over by then. What is being deleted or contested is reported
+// in the run that serves it.
 
 import { describe, expect, it } from "vitest";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";

@@ -1,5 +1,5 @@
-// What objects lose is withdrawn although Secrets of their Project can't be had: credentials of objects that have gone, and rights that
-// were lowered.
+// What objects lose is withdrawn although Secrets of their Project can't be had: credentials of
+// objects that have gone, and rights that were lowered.
 
 import { describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";

@@ -60,7 +60,7 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
   kids = oldRing.keys.map(({ kid }) => kid);
   await look();
   expect(lines.at(-1)).toEqual([waits, expect.stringContaining("do not have the new key")]);
-  // It goes on, and waits anew: that is news.
+  // It goes on, and waits again: that is news.
   kids = [...kids, newKey.kid];
   await look();
   expect(lines).toHaveLength(3);

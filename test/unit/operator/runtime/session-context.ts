@@ -1,5 +1,5 @@
-// What a leader's session is given to work with in unit tests: an API server in this process, the caches over it, and
-// observers that keep nothing.
+// What a leader's session is given to work with in unit tests: an API server in this process, the
+// caches over it, and observers that keep nothing.
 
 import { systemClock } from "../../../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";

@@ -1,5 +1,6 @@
-// Two installations that see the same Projects, over one API server in this process: status.controller says which of them looks after a
-// Project, the other one leaves it alone, and neither undoes what the other writes.
+// Two installations that see the same Projects, over one API server in this process:
+// status.controller says which of them looks after a Project, the other one leaves it alone, and
+// neither undoes what the other writes.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// Secrets that users name for their passwords: a Project that goes is not served on because one of them can't be read.
+// Secrets that users name for their passwords: a Project that goes is not served on because one of
+// them can't be read.
 
 import { createSecretKey } from "node:crypto";
 import { expect, it } from "vitest";

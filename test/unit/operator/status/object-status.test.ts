@@ -60,7 +60,8 @@ describe("the status of", () => {
       status: { effectiveLimits: { quota: { bytes: 7 } } },
     });
     expect(found(shop, { parts: limited({ quota, rate }) })).toMatchObject({ effectiveLimits: { quota, rate } });
-    // An undefined member would differ from what the API server keeps, and be written again and again.
+    // An undefined member would differ from what the API server keeps, and be written again and
+    // again.
     expect(found(shop, { parts: limited({ quota }) })["effectiveLimits"]).toStrictEqual({ quota });
     expect(found(shop, { parts: limited({}) })).not.toHaveProperty("effectiveLimits");
     expect(found(shop, { verdict: refusedOf(shop, false) })).not.toHaveProperty("effectiveLimits");

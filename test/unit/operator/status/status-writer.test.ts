@@ -1,5 +1,5 @@
-// Which statuses of a Project are written: all but the one that the API server refuses, such as by a
-// policy; and where something is changed meanwhile, a few each time, so that what was changed is
+// Which statuses of a Project are written: all but the one that the API server refuses, such as by
+// a policy; and where something is changed meanwhile, a few each time, so that what was changed is
 // served before thousands of statuses are written. And which installation they name.
 
 import { beforeEach, describe, expect, it } from "vitest";

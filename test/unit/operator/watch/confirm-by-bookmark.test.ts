@@ -1,4 +1,5 @@
-// Many objects are not compared one by one: a bookmark of a watch that was opened anew shows that none of them is behind.
+// Many objects are not compared one by one: a bookmark of a watch that was opened again shows that
+// none of them is behind.
 
 import { expect, test } from "vitest";
 import type { WatchEvent } from "../../../../operator/kube/api.ts";

@@ -1,4 +1,5 @@
-// What is kept is made sure of before somebody acts on it: a connection may have died without a word.
+// What is kept is made sure of before somebody acts on it: a connection may have died without a
+// word.
 
 import { describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type KubeObject, type WatchEvent } from "../../../../operator/kube/api.ts";

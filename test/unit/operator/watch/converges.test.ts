@@ -1,6 +1,6 @@
-// Whatever a server and a network do, the objects that are watched become those of the server once it stops, and what was confirmed
-// meanwhile was no older than the question. Times are about a hundredth of the real ones; nothing is asserted about speed but
-// that it ends.
+// Whatever a server and a network do, the objects that are watched become those of the server once
+// it stops, and what was confirmed meanwhile was no older than the question. Times are about a
+// hundredth of the real ones; nothing is asserted about speed but that it ends.
 
 import { integer, sample } from "fast-check";
 import { expect, test } from "vitest";
@@ -146,7 +146,10 @@ interface Disturbed {
   readonly seed: number;
 }
 
-/** Other people's changes, own writes that are noted, compactions and cut connections, while faults go on. */
+/**
+ * Other people's changes, own writes that are noted, compactions and cut connections, while faults
+ * go on.
+ */
 async function disturb(
   server: FakeApiServer,
   { api, random, noting, seed }: Disturbed,
@@ -174,7 +177,10 @@ async function disturb(
   return confirmations;
 }
 
-/** What is known after it was confirmed is nothing that had gone or was replaced before the question, and lacks nothing. */
+/**
+ * What is known after it was confirmed is nothing that had gone or was replaced before the
+ * question, and misses nothing.
+ */
 async function confirm(server: FakeApiServer, { reflector, knows, holds }: Watching, seed: number): Promise<void> {
   const { revision } = server.objects;
   const before = server.objects
@@ -215,7 +221,10 @@ interface OwnWrite {
   readonly noting: readonly Watching[];
 }
 
-/** As the operator writes: by what it knows, and noting what came of it; faults and conflicts are left to a next time. */
+/**
+ * As the operator writes: by what it knows, and noting what came of it; faults and conflicts are
+ * left to a next time.
+ */
 async function write(api: KubeApi, own: OwnWrite): Promise<void> {
   const { namespace, name, random, noting } = own;
   const known = noting[0]?.reflector.watched.get(namespace, name);
@@ -233,7 +242,10 @@ async function write(api: KubeApi, own: OwnWrite): Promise<void> {
   }
 }
 
-/** Whatever others have made of it meanwhile: what the watch has still to tell of it is older than its end. */
+/**
+ * Whatever others have made of it meanwhile: what the watch has still to tell of it is older than
+ * its end.
+ */
 async function remove(api: KubeApi, { namespace, name, noting }: OwnWrite, known: KubeObject): Promise<void> {
   if (!(await api.remove(secretType, { namespace, name }, { uid: known.metadata.uid }))) return;
   for (const { reflector } of noting) reflector.watched.applyOwnDelete(known);

@@ -1,4 +1,4 @@
-// A sink that keeps what it was told, as an index of the operator would, and notices what can't be.
+// A sink that keeps what it got, as an index of the operator would, and notices what can't be.
 
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { WatchSink } from "../../../../operator/watch/watched.ts";
@@ -8,7 +8,10 @@ export interface SinkRecord extends WatchSink {
   readonly view: ReadonlyMap<string, KubeObject>;
   /** `+ns/name`, `~ns/name`, `-ns/name`, with `*` behind what came with a list. */
   readonly reported: readonly string[];
-  /** Contradictions: an object that was gone and came back, a change of something else than is known, … */
+  /**
+   * Contradictions: an object that was gone and came back, a change of something else than is
+   * known, …
+   */
   readonly faults: readonly string[];
 }
 

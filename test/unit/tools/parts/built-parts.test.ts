@@ -29,7 +29,10 @@ async function programs(where: string, version: string): Promise<string> {
   return fakes.at(where);
 }
 
-/** A Go that "builds" by writing a program of the pinned version, and has two packages to compile for it. */
+/**
+ * A Go that "builds" by writing a program of the pinned version, and has two packages to compile
+ * for it.
+ */
 async function fakeGo(version: string): Promise<string> {
   const says = "case \"$0\" in */etcd) echo 'etcd Version: 3.7.3';; */helm) echo v4.3.1;; *) echo v1.36.3;; esac";
   await fakes.script("template", says);

@@ -224,7 +224,10 @@ describe("the matcher against the platform's own", () => {
   });
 });
 
-/** Escaped punctuation is the one thing allowed beyond flag u: it is written by its code, which means the same in a class and outside. */
+/**
+ * Escaped punctuation is the one thing allowed beyond flag u: it is written by its code, which
+ * means the same in a class and outside.
+ */
 function asWithFlagU(pattern: string): string {
   return pattern.replaceAll(/\\(.)/gsu, (whole, character: string) =>
     "-,:=!<>".includes(character) ? `\\x${character.charCodeAt(0).toString(16)}` : whole,

@@ -1,4 +1,5 @@
-// A token that names a key which is not there yet: who is asked for it, how often, and how long requests wait.
+// A token that names a key which is not there yet: who is asked for it, how often, and how long
+// requests wait.
 
 import { describe, expect, test } from "vitest";
 import type { IssuerConfig } from "../../../../../core/config/types.ts";

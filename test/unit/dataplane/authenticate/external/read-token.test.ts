@@ -1,4 +1,5 @@
-// Whatever somebody sends as a token: it is read or refused with a sentence, and nothing but the token itself proves its caller.
+// Whatever somebody sends as a token: it is read or refused with a sentence, and nothing but the
+// token itself proves its caller.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -114,7 +114,7 @@ describe("the OpenAPI document of a project", () => {
         nested: { $ref: "#/components/schemas/Problem-2" },
       },
     });
-    // Beside a reference, draft-07 reads nothing: 2020-12 would.
+    // Next to a reference, draft-07 reads nothing: 2020-12 would.
     expect(schemas?.["Problem.other"]).toEqual({ $ref: "#/components/schemas/Problem.size" });
   });
 

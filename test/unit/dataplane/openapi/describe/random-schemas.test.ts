@@ -1,4 +1,5 @@
-// Whatever schema a resource has that can be served: its project's document is valid, and what the service takes and answers conforms to it.
+// Whatever schema a resource has that can be served: its project's document is valid, and what the
+// service takes and answers conforms to it.
 
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";

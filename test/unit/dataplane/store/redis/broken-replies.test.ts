@@ -1,4 +1,5 @@
-// What the store on Redis makes of a script's reply that its header rules out: a defect, and never an empty list.
+// What the store on Redis makes of a script's reply that its header rules out: a defect, and never
+// an empty list.
 
 import { expect, it } from "vitest";
 import { RedisFault } from "../../../../../core/redis/failure.ts";

@@ -1,4 +1,5 @@
-// Whether a change of a container's text frees memory of Redis is decided by bytes: only then may it run while the memory is used up.
+// Whether a change of a container's text frees memory of Redis is decided by bytes: only then may
+// it run while the memory is used up.
 
 import { expect, it } from "vitest";
 import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";

@@ -1,4 +1,5 @@
-// What the store on Redis says of a call that loses against others again and again: it is a conflict, since Redis answers all along.
+// What the store on Redis says of a call that loses against others again and again: it is a
+// conflict, since Redis answers all along.
 
 import { expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";

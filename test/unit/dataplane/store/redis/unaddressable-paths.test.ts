@@ -1,4 +1,5 @@
-// Writes below keys that no path can name share what they read and write; documents and projects don't wait for one another.
+// Writes below keys that no path can name share what they read and write; documents and projects
+// don't wait for one another.
 
 import { describe, expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";

@@ -1,5 +1,5 @@
-// Drafts of stored JSON against a server whose answers come when the test says so: nothing that was entered is replaced, and nothing that
-// nobody has seen is overwritten.
+// Drafts of stored JSON against a server whose answers come when the test says so: nothing that was
+// entered is replaced, and nothing that nobody has seen is overwritten.
 
 import { describe, expect, it } from "vitest";
 import type { Answer, ConditionalRequest } from "../../../../../pages/console/stored/send-conditionally.ts";
