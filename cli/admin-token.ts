@@ -4,14 +4,14 @@
 import { readFile } from "node:fs/promises";
 import { type FollowedToken, followToken } from "../core/http/admin-port-access.ts";
 import type { Logger } from "../core/log/logger.ts";
-import type { Closers } from "./run-program.ts";
+import type { Cleanup } from "./run-program.ts";
 import { StartRefused } from "./start-refused.ts";
 
 /** Undefined without a file: then nobody is asked for a token. */
 export async function openAdminToken(
   file: string | undefined,
   logger: Logger,
-  closers: Closers,
+  cleanup: Cleanup,
 ): Promise<FollowedToken | undefined> {
   if (file === undefined) return undefined;
   const token = await followToken({
@@ -23,7 +23,7 @@ export async function openAdminToken(
   }).catch((cause: unknown) => {
     throw new StartRefused(`--admin-token-file ${file} can't be used: ${messageOf(cause)}`, { cause });
   });
-  closers.push(() => token.stop());
+  cleanup.add(() => token.stop());
   return token;
 }
 

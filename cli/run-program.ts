@@ -9,12 +9,12 @@ import { type Ports, refusalOf } from "./start-refused.ts";
 type Close = () => Promise<void> | void;
 
 /** What a program has opened, for its end. */
-export interface Closers {
+export interface Cleanup {
   /**
    * Adds what closes something that was opened. Once the program ends, it closes immediately and
    * throws, so that the start ends.
    */
-  push(close: Close): void;
+  add(close: Close): void;
   /** Aborted once the program ends: a start that waits has to give up. */
   readonly stopping: AbortSignal;
 }
@@ -35,16 +35,16 @@ export function programOptions(ports: Ports): ProgramOptions {
 }
 
 /**
- * Resolves with the exit code. `start` adds what it opens to `closers`; what it resolves with may
+ * Resolves with the exit code. `start` adds what it opens to `cleanup`; what it resolves with may
  * say that the program ends by itself, and with which code.
  */
 export async function runProgram(
   options: ProgramOptions,
-  start: (closers: Closers) => Promise<{ readonly ended: Promise<number> } | undefined>,
+  start: (cleanup: Cleanup) => Promise<{ readonly ended: Promise<number> } | undefined>,
 ): Promise<number> {
   const signalled = stopSignal().then(() => 0);
   const opened = createOpened();
-  const starting = start(opened.closers);
+  const starting = start(opened.cleanup);
   let code: number;
   try {
     code = await Promise.race([starting.then((running) => running?.ended ?? signalled), signalled]);
@@ -69,7 +69,7 @@ function reportFailures(options: ProgramOptions, failures: readonly unknown[]): 
 class Stopping extends Error {}
 
 interface Opened {
-  readonly closers: Closers;
+  readonly cleanup: Cleanup;
   /** Closes everything, and what `starting` still opens. Resolves with what failed on the way. */
   closeAll(starting: Promise<unknown>): Promise<readonly unknown[]>;
 }
@@ -87,9 +87,9 @@ function createOpened(): Opened {
     }
   };
   return {
-    closers: {
+    cleanup: {
       stopping: stopping.signal,
-      push(close) {
+      add(close) {
         if (!stopping.signal.aborted) return void toClose.push(close);
         late.push(run(close));
         throw new Stopping("The program ends");

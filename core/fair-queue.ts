@@ -38,7 +38,7 @@ export class FairQueue<T> {
   /** A group that may not have its turn now has the next one after all others. */
   shift(mayHave: MayHave = () => true): T | undefined {
     for (let left = this.#items.size; left > 0; left -= 1) {
-      const group = this.#order.shift();
+      const group = this.#order.takeFirst();
       if (group === undefined) return undefined;
       this.#order.add(group);
       if (!mayHave(group)) continue;
@@ -125,7 +125,7 @@ class FifoSet<T> {
     return [...this.#set].at(-1);
   }
 
-  shift(): T | undefined {
+  takeFirst(): T | undefined {
     const item = this.first();
     if (item !== undefined) this.delete(item);
     return item;

@@ -36,7 +36,7 @@ export interface ResetSettings {
 /** Resolves with the exit code. */
 export async function runReset(folder: string, settings: ResetSettings): Promise<number> {
   const { data, project, only } = settings;
-  return await runProgram(programOptions({ host: "" }), async (closers) => {
+  return await runProgram(programOptions({ host: "" }), async (cleanup) => {
     await requireFolder(folder);
     const path = data ?? chooseDataFolder(folder);
     if (!existsSync(join(path, "objects.json"))) {
@@ -48,7 +48,7 @@ export async function runReset(folder: string, settings: ResetSettings): Promise
       );
     }
     const opened = await openDataFolder(path, folder);
-    closers.push(() => opened.close());
+    cleanup.add(() => opened.close());
     const stored = storedData(storedNames(opened.file("store")));
     const describeLeft = (result: ChosenData): readonly string[] => leftLines(result, folder, data);
     const state = await createStateFile(opened.file("objects.json")).read();
@@ -57,7 +57,7 @@ export async function runReset(folder: string, settings: ResetSettings): Promise
         ? await dataOfManifests(stored, { folder, state, only, describeLeft })
         : dataOfProject(stored, project, only);
     const store = await createEmbeddedStore({ directory: opened.file("store"), clock: systemClock });
-    closers.push(() => store.close());
+    cleanup.add(() => store.close());
     for (const chosen of result.chosen) print(await reset(chosen, store));
     if (result.chosen.length === 0) print(`Nothing is stored of ${only.join(", ") || result.projects.join(", ")}`);
     for (const line of describeLeft(result)) print(line);

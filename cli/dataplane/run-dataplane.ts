@@ -22,7 +22,7 @@ import { openAdminPort } from "../../dataplane/observe/admin-server.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
 import { openAdminToken } from "../admin-token.ts";
-import { type Closers, programOptions, runProgram } from "../run-program.ts";
+import { type Cleanup, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { DataplaneSettings } from "./settings.ts";
 
@@ -36,27 +36,27 @@ const retryMilliseconds = 1_000;
 
 /** Resolves with the exit code once a signal has ended it, or when it can't start. */
 export async function runDataplane(options: DataplaneOptions): Promise<number> {
-  return await runProgram(programOptions(options), async (closers) => {
-    await start(options, closers);
+  return await runProgram(programOptions(options), async (cleanup) => {
+    await start(options, cleanup);
     return undefined;
   });
 }
 
-async function start(options: DataplaneOptions, closers: Closers): Promise<void> {
+async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void> {
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
     write: (text) => void process.stderr.write(text),
   });
-  closers.push(() => logger.flush());
+  cleanup.add(() => logger.flush());
   const adminPort = await openAdminPort({ host: options.host, port: options.adminPort });
-  closers.push(() => adminPort.close());
-  const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
+  cleanup.add(() => adminPort.close());
+  const adminToken = await openAdminToken(options.adminTokenFile, logger, cleanup);
   const keyring = await openKeyring(options.keyring, logger);
-  closers.push(() => keyring.stop());
-  const { stopping } = closers;
+  cleanup.add(() => keyring.stop());
+  const { stopping } = cleanup;
   const config = await retryWhileRedisIsAway(logger, stopping, () => follow(options, keyring, logger));
-  closers.push(() => config.close());
+  cleanup.add(() => config.close());
   const { host, trustedProxies, publicUrl, logLevel } = options;
   const { commandTimeoutMs, ...planeLimits } = options.timeLimits ?? {};
   const storeLimits = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
@@ -87,7 +87,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     ...planeLimits,
     ...(publicUrl !== undefined && { publicUrl }),
   });
-  closers.push(() => plane.close());
+  cleanup.add(() => plane.close());
   config.reportBuilding(() => plane.buildingIndexes());
   if (store === undefined) throw new Error("The data plane started without opening its store");
   const purges = carryOutPurges({
@@ -96,20 +96,20 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
     onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
   });
-  closers.push(() => purges.stop());
+  cleanup.add(() => purges.stop());
   const reporter = reportUsage({
     redisClient: config.redisClient,
     replica: nameOf(options),
     reports: plane.usageReports,
   });
-  closers.push(() => reporter.stop());
+  cleanup.add(() => reporter.stop());
   const counting = countStoredObjects({
     redisClient: config.redisClient,
     store,
     directory: config.directory,
     onFailed: (failure) => logger.warn("Failed to count stored objects", countingFacts(failure)),
   });
-  closers.push(() => counting.stop());
+  cleanup.add(() => counting.stop());
   logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
   logger.flush();
 }

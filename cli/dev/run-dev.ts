@@ -12,7 +12,7 @@ import { type CheckResource, createResourceCheck } from "../../operator/compile/
 import { devLimits } from "../../operator/issuers/address-rules.ts";
 import { isEmptyFolder } from "../init/run-init.ts";
 import { seedFolderName } from "../manifests/list-files.ts";
-import type { Closers } from "../run-program.ts";
+import type { Cleanup } from "../run-program.ts";
 import { createDevIssuers, type DevIssuers } from "./apply/dev-issuers.ts";
 import { createDevOperator, type DevOperator } from "./apply/dev-operator.ts";
 import { follow } from "./apply/follow.ts";
@@ -36,22 +36,22 @@ export interface DevOptions extends DevSettings {
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * Resolves once everything is served and printed. Adds what it opens to `closers`, even if it fails
+ * Resolves once everything is served and printed. Adds what it opens to `cleanup`, even if it fails
  * half-way; the caller closes it in the reverse order.
  */
-export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
+export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cleanup): Promise<void> {
   const checkResource = createResourceCheck();
   const live = createMemoryDirectory(systemClock);
   const requestLines = requestLinesFor(process.stdout, options.logLevel, systemTimers);
-  closers.push(() => requestLines?.flush());
+  cleanup.add(() => requestLines?.flush());
   const overview = createOverview(options);
   const issuers = createDevIssuers(systemTimers);
-  closers.push(() => issuers.stop());
+  cleanup.add(() => issuers.stop());
   const { plane, store } = await startPlane(options, { data, live, issuers, overview, requestLines });
-  closers.push(() => plane.close());
+  cleanup.add(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
-  const secretFiles = createSecretFiles(data.file("secrets"), data.held.requireInPlace);
+  const secretFiles = createSecretFiles(data.file("secrets"), data.tracked.requireInPlace);
   const seeder = openSeeder(options, { data, live, store, plane });
   const adminUrl = reachable(plane.adminUrl);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
@@ -76,7 +76,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 
   const paths = [options.folder, secretFiles.folder, ...(options.seed === undefined ? [] : [options.seed])];
   const check = createStoredObjectsCheck({ directory: live.directory, store, say: log.say });
-  closers.push(() => check.stop());
+  cleanup.add(() => check.stop());
   const reporting = reportingOperator(devOperator, { secretFiles, check });
   const following = await follow({
     devOperator: reporting,
@@ -85,7 +85,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
     now: () => systemClock.now(),
     timers: systemTimers,
   });
-  closers.push(() => following.stop());
+  cleanup.add(() => following.stop());
   issuers.onChange(following.wake);
   print("Ready");
 }
@@ -152,7 +152,7 @@ async function openStore(
   }
   const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
   const store = await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe });
-  data.held.hold(data.file("store/jsonplane.db"));
+  data.tracked.track(data.file("store/jsonplane.db"));
   return store;
 }
 
@@ -172,7 +172,7 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
   return await createDevOperator({
     ...rest,
     folder: options.folder,
-    stateFile: createStateFile(data.file("objects.json"), data.held.requireInPlace),
+    stateFile: createStateFile(data.file("objects.json"), data.tracked.requireInPlace),
     clock: systemClock,
     random: randomBytes,
     newUid: randomUUID,

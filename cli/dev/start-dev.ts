@@ -4,24 +4,24 @@ import { enableCompileCache } from "node:module";
 import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder, requireSeed } from "../start-refused.ts";
 import { chooseDataFolder, openDataFolder } from "./data-folder/data-folder.ts";
-import { watchDataFolder } from "./data-folder/held-files.ts";
+import { watchDataFolder } from "./data-folder/tracked-files.ts";
 import type { DevOptions } from "./run-dev.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {
-  return await runProgram(programOptions(options), async (closers) => {
+  return await runProgram(programOptions(options), async (cleanup) => {
     await requireFolder(options.folder);
     if (options.seed !== undefined) await requireSeed(options.seed);
     const data = await openDataFolder(options.data ?? chooseDataFolder(options.folder), options.folder);
-    closers.push(() => data.close());
+    cleanup.add(() => data.close());
     // Caching compiled modules makes later starts faster. The cache holds code that is run, so it
     // is in this folder and not in the system's temporary one.
     enableCompileCache(data.file("cache"));
     const { runDev } = await import("./run-dev.ts");
-    await runDev(options, data, closers);
+    await runDev(options, data, cleanup);
     const printError = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
-    const watch = watchDataFolder(data.path, data.held, printError);
-    closers.push(watch.stop);
+    const watch = watchDataFolder(data.path, data.tracked, printError);
+    cleanup.add(watch.stop);
     return watch;
   });
 }

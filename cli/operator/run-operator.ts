@@ -11,16 +11,16 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
 import { apiServerOptions, operatorNamespace } from "../api-server.ts";
-import { type Closers, programOptions, runProgram } from "../run-program.ts";
+import { type Cleanup, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 /** Resolves with the exit code after a signal, or when it can't start or can't lead any more. */
 export async function runOperator(options: OperatorSettings, fetchLimits?: FetchLimits): Promise<number> {
-  return await runProgram(programOptions({ host: options.host }), (closers) => start(options, closers, fetchLimits));
+  return await runProgram(programOptions({ host: options.host }), (cleanup) => start(options, cleanup, fetchLimits));
 }
 
-async function start(options: OperatorSettings, closers: Closers, fetchLimits: FetchLimits | undefined) {
+async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: FetchLimits | undefined) {
   const { redis, publicUrl } = options;
   const { credentials } = parseRedisUrl(redis);
   if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
@@ -31,9 +31,9 @@ async function start(options: OperatorSettings, closers: Closers, fetchLimits: F
     clock: systemClock,
     write: (text) => void process.stderr.write(text),
   });
-  closers.push(() => logger.flush());
+  cleanup.add(() => logger.flush());
   const apiServer = apiServerOptions(options.kubeconfig);
-  const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
+  const adminToken = await openAdminToken(options.adminTokenFile, logger, cleanup);
   const running = await startOperator({
     settings: {
       redis,
@@ -60,7 +60,7 @@ async function start(options: OperatorSettings, closers: Closers, fetchLimits: F
   });
   let hasFailed = false;
   // What is stuck would not end gracefully either.
-  closers.push(() => (hasFailed ? undefined : running.close()));
+  cleanup.add(() => (hasFailed ? undefined : running.close()));
   logger.info("Operator started", { adminUrl: running.adminUrl });
   logger.flush();
   const ended = running.failed.then(() => {

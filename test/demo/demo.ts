@@ -3,7 +3,7 @@
 // examples. Whatever fails is said in one line, with exit code 1.
 
 import { fileURLToPath } from "node:url";
-import { type Closers, runProgram } from "../../cli/run-program.ts";
+import { type Cleanup, runProgram } from "../../cli/run-program.ts";
 import { failureOf } from "../../tools/start-script.ts";
 import { mountKeyring } from "../support/fleet/mounted-keyring.ts";
 import { startOperatorProcess } from "../support/fleet/operator-process.ts";
@@ -39,21 +39,21 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Resolves with the exit code once Ctrl-C has ended it, or when it can't start. */
 export function runDemo(options: DemoOptions = {}): Promise<number> {
-  return runProgram({ name: "make demo", refusalOf: failureOf }, async (closers) => {
-    await start(closers, options);
+  return runProgram({ name: "make demo", refusalOf: failureOf }, async (cleanup) => {
+    await start(cleanup, options);
     return undefined;
   });
 }
 
-async function start(closers: Closers, options: DemoOptions): Promise<void> {
+async function start(cleanup: Cleanup, options: DemoOptions): Promise<void> {
   say("Starting etcd and a Kubernetes API server");
   const api = await startApiServer({ controllers: ["namespace"] });
-  closers.push(() => api.stop());
+  cleanup.add(() => api.stop());
   await api.kubectl(["create", "namespace", systemNamespace]);
   say("Starting Redis JSON");
   const redis = await startRedis();
-  closers.push(() => redis.stop());
-  const { replicas, programs } = await startFleet(closers, { api, redis }, options);
+  cleanup.add(() => redis.stop());
+  const { replicas, programs } = await startFleet(cleanup, { api, redis }, options);
   say("Applying examples/");
   await api.kubectl(["apply", "--server-side", "-f", examples]);
   await waitFor({ what: "the examples to be Ready", withinMs: patienceMs, needs: programs }, () => requireReady(api));
@@ -61,7 +61,7 @@ async function start(closers: Closers, options: DemoOptions): Promise<void> {
   for (const line of await startupMessage({ api, kubeconfig, replicas })) say(line);
 }
 
-async function startFleet(closers: Closers, { api, redis }: Parts, options: DemoOptions): Promise<Fleet> {
+async function startFleet(cleanup: Cleanup, { api, redis }: Parts, options: DemoOptions): Promise<Fleet> {
   const ports = [await portNear(8080), await portNear(8081)];
   say("Starting the operator and two replicas of the data plane");
   const operator = await startOperatorProcess({
@@ -72,13 +72,13 @@ async function startFleet(closers: Closers, { api, redis }: Parts, options: Demo
     untilReady: false,
     ...(options.operator !== undefined && { program: options.operator }),
   });
-  closers.push(async () => void (await operator.stop()));
+  cleanup.add(async () => void (await operator.stop()));
   const programs: NeededProgram[] = [{ ...operator, name: "The operator" }];
   const secret = ["get", "secret", "jsonplane-keyring", "--namespace", systemNamespace];
   const what = "the operator to make the Secret jsonplane-keyring";
   await waitFor({ what, withinMs: patienceMs, needs: programs }, () => api.kubectl(secret));
   const keyring = await mountKeyring(api, systemNamespace);
-  closers.push(() => keyring.stop());
+  cleanup.add(() => keyring.stop());
   const replicas: Replica[] = [];
   for (const [index, port] of ports.entries()) {
     const adminPort = await portNear(9090 + index);
@@ -86,7 +86,7 @@ async function startFleet(closers: Closers, { api, redis }: Parts, options: Demo
     const name = `demo-${index + 1}`;
     const places = { redis: redis.url, keyring: keyring.file, port, adminPort };
     const replica = await startReplica({ ...places, name, args, untilReady: false });
-    closers.push(async () => void (await replica.stop()));
+    cleanup.add(async () => void (await replica.stop()));
     replicas.push(replica);
     programs.push({ ...replica, name: `The replica ${name}` });
     await waitFor({ what: `the replica ${name} to be ready`, withinMs: patienceMs, needs: programs }, async () => {

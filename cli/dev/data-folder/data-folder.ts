@@ -9,7 +9,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../../start-refused.ts";
 import { readText, writeAtomically } from "./files.ts";
-import { type HeldFiles, holdFiles } from "./held-files.ts";
+import { type TrackedFiles, trackFiles } from "./tracked-files.ts";
 
 export interface DataFolder {
   /** As given, for messages. */
@@ -17,7 +17,7 @@ export interface DataFolder {
   /** Nothing was served from it yet. */
   readonly isNew: boolean;
   readonly file: (name: string) => string;
-  readonly held: HeldFiles;
+  readonly tracked: TrackedFiles;
   close(): void;
 }
 
@@ -49,9 +49,9 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     lock.close();
     throw error;
   }
-  const held = holdFiles(path);
-  held.hold(file("lock.db"));
-  return { path, isNew, file, held, close: () => lock.close() };
+  const tracked = trackFiles(path);
+  tracked.track(file("lock.db"));
+  return { path, isNew, file, tracked, close: () => lock.close() };
 }
 
 /**

@@ -105,16 +105,16 @@ async function notNamed(file: SeedFile, projects: readonly LiveProject[]): Promi
   const kinds = { api: "resource", json: "root key" } as const;
   const what = kind === undefined ? "resource or root key" : kinds[kind];
   const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
-  const held = await heldTogether(file, projects);
+  const resources = await resourcesIn(file, projects);
   const split =
-    held.length === 0
+    resources.length === 0
       ? ""
-      : `. It holds ${held.join(", ")}: put each value into a file of its own, ${held.map((each) => `${each}.json`).join(", ")}. Objects get new ids: keep an id that others refer to in a field of another name`;
+      : `. It has ${resources.join(", ")}: put each value into a file of its own, ${resources.map((each) => `${each}.json`).join(", ")}. Objects get new ids: keep an id that others refer to in a field of another name`;
   return notSeeded(`${path}: there is no ${what} called ${name}${where}${split}`, "warning");
 }
 
 /** The resources and root keys that one file has values for, such as json-server's `db.json`. */
-async function heldTogether(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly string[]> {
+async function resourcesIn(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly string[]> {
   try {
     return (await namesIn(file)).filter((name) => targetOf({ ...file, name }, projects) !== undefined);
   } catch (error) {

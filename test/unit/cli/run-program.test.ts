@@ -36,11 +36,11 @@ async function run(
 
 it("closes what was opened in the reverse order, also what stands behind a closer that fails, and says which failed", async () => {
   const { code, lines, error } = await run(
-    `async (closers) => {
+    `async (cleanup) => {
       const open = setInterval(() => undefined, 1_000);
-      closers.push(() => { clearInterval(open); say("first closed"); });
-      closers.push(async () => { throw new Error("it stuck"); });
-      closers.push(() => say("third closed"));
+      cleanup.add(() => { clearInterval(open); say("first closed"); });
+      cleanup.add(async () => { throw new Error("it stuck"); });
+      cleanup.add(() => say("third closed"));
       say("started");
     }`,
     "started",
@@ -53,12 +53,12 @@ it("closes what was opened in the reverse order, also what stands behind a close
 
 it("closes what a start opens after the signal that ended it, and waits for it", async () => {
   const { code, lines } = await run(
-    `async (closers) => {
-      closers.push(() => say("first closed"));
+    `async (cleanup) => {
+      cleanup.add(() => say("first closed"));
       say("starting");
-      await sleep(600_000, undefined, { signal: closers.stopping }).catch(() => undefined);
+      await sleep(600_000, undefined, { signal: cleanup.stopping }).catch(() => undefined);
       const open = setInterval(() => undefined, 1_000);
-      closers.push(() => { clearInterval(open); say("second closed"); });
+      cleanup.add(() => { clearInterval(open); say("second closed"); });
       say("never here");
     }`,
     "starting",
@@ -69,9 +69,9 @@ it("closes what a start opens after the signal that ended it, and waits for it",
 
 it("tells a start that waits that it is to end", async () => {
   const { code, lines } = await run(
-    `async (closers) => {
+    `async (cleanup) => {
       say("starting");
-      await sleep(600_000, undefined, { signal: closers.stopping });
+      await sleep(600_000, undefined, { signal: cleanup.stopping });
     }`,
     "starting",
   );
@@ -79,8 +79,8 @@ it("tells a start that waits that it is to end", async () => {
 });
 
 it("answers a refusal with a sentence and exit code 1, after all is closed", async () => {
-  const { code, lines, error } = await run(`async (closers) => {
-    closers.push(() => say("closed"));
+  const { code, lines, error } = await run(`async (cleanup) => {
+    cleanup.add(() => say("closed"));
     throw new Error("a refusal");
   }`);
   expect([code, lines, error]).toEqual([1, ["closed", "ended"], "it: a refusal\n"]);

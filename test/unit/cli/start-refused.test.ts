@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DataFolderLost } from "../../../cli/dev/data-folder/held-files.ts";
+import { DataFolderLost } from "../../../cli/dev/data-folder/tracked-files.ts";
 import { refusalOf } from "../../../cli/start-refused.ts";
 
 function inUse(port: number): Error {

@@ -12,19 +12,19 @@ export class DataFolderLost extends Error {
   override readonly name = "DataFolderLost";
 }
 
-export interface HeldFiles {
+export interface TrackedFiles {
   /**
    * From now on the file must stay. It must be open until the end: the system may give the number
    * of a deleted file to another one.
    */
-  hold(file: string): void;
+  track(file: string): void;
   /** What happened to the first file that is not in its place. A lost folder stays lost. */
   loss(): Loss | undefined;
   /** Throws a DataFolderLost. */
   requireInPlace(): void;
 }
 
-export function holdFiles(path: string): HeldFiles {
+export function trackFiles(path: string): TrackedFiles {
   const identities = new Map<string, string | undefined>();
   let known: Loss | undefined;
   const loss = (): Loss | undefined => {
@@ -32,7 +32,7 @@ export function holdFiles(path: string): HeldFiles {
     return known;
   };
   return {
-    hold(file) {
+    track(file) {
       // Where it is now, even if what is around the working directory is moved.
       const absolute = resolve(file);
       identities.set(absolute, identityOf(absolute));
@@ -76,12 +76,16 @@ const advice: Readonly<Record<Loss, string>> = {
   replaced: "Start again to use the one that is there now",
 };
 
-export function watchDataFolder(path: string, held: HeldFiles, printError: (line: string) => void): DataFolderWatch {
+export function watchDataFolder(
+  path: string,
+  tracked: TrackedFiles,
+  printError: (line: string) => void,
+): DataFolderWatch {
   let looking: NodeJS.Timeout | undefined;
   const stop = (): void => clearInterval(looking);
   const ended = new Promise<number>((resolve) => {
     looking = setInterval(() => {
-      const loss = held.loss();
+      const loss = tracked.loss();
       if (loss === undefined) return;
       stop();
       printError(`The data folder ${path} was ${loss} while it was in use. Nothing more is written. ${advice[loss]}`);
