@@ -1,13 +1,9 @@
-// The same world with a real API server and a real operator: the project is declared, keys are what
-// the operator minted. Replicas' wall clocks can be moved.
+// What replicas of a fleet serve: the project is declared on a real API server, a real operator
+// publishes it, and keys are what the operator made.
 
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { credentialsKey } from "../../core/config/config-keys.ts";
 import { keyField } from "../../core/config/fields.ts";
-import { parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
@@ -18,60 +14,41 @@ import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { MaintainedConfig } from "./maintained-config.ts";
 import { emptyLists, emptyRegisters, itemsSchema, shelfSchema, user, victim } from "./project.ts";
-import type { FleetControl, World } from "./world.ts";
-import { openReplica, type WorldReplica } from "./world-replica.ts";
+import type { Closers, FleetControl, Served, WorldPlan } from "./world.ts";
 
 const project = { namespace: "default", name: "shop" };
 const patience = { withinMs: 60_000, everyMs: 100 };
 
-export async function openFleetWorld(): Promise<World> {
-  const closers: (() => Promise<unknown>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
-  try {
-    return await open(closers, stop);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
-
-async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<void>): Promise<World> {
-  const dir = await mkdtemp(join(tmpdir(), "jsonplane-chaos-"));
-  closers.push(() => rm(dir, { recursive: true, force: true }));
+/** With a real API server and operator. */
+export async function declareShop(_plan: WorldPlan, _dir: string, closers: Closers): Promise<Served> {
   const args = ["--appendonly", "yes", "--appendfsync", "everysec"];
   const fleet = await startFleet({ replicas: 0, redis: { args }, operatorArgs: ["--lease-duration", "3s"] });
   closers.push(() => fleet.stop());
   const tenant = tenantAt(fleet, project.namespace);
-  await declareShop(tenant);
+  await declareObjects(tenant);
   await eventually(() => fleet.mountKeyring(), patience);
   const redis = { url: fleet.redis.url, server: fleet.redis, stop: async () => undefined };
-  const plan = { shiftedClocks: true };
-  const replicas: WorldReplica[] = [];
-  closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));
-  for (const name of ["r1", "r2"]) {
-    replicas.push(await openReplica({ name, dir, ringFile: fleet.keyring, plan, redis, closers }));
-  }
-  await fleet.ready(project.namespace, 60);
-  const keys = { worker: await keyOf(fleet, "worker"), victim: await keyOf(fleet, victim) };
-  const redisClient = await openRedisClient(redis.url);
-  closers.push(async () => redisClient.disconnect());
-  const control = controlOf({ fleet, tenant, redisClient, closers });
   return {
     redis,
-    replicas,
-    config: noConfig,
-    credentials: { worker: `apikey ${keys.worker}`, victim: `apikey ${keys.victim}` },
-    keyring: parseKeyring(await readFile(fleet.keyring, "utf8")),
-    fleet: control,
-    withdrawVictim: () => control.withdrawKey(victim),
-    mountKeyring: () => Promise.reject(new Error("The operator keeps the ring of a fleet")),
-    stop,
+    ringFile: fleet.keyring,
+    async ready() {
+      await fleet.ready(project.namespace, 60);
+      const redisClient = await openRedisClient(redis.url);
+      closers.push(async () => redisClient.disconnect());
+      const control = controlOf({ fleet, tenant, redisClient, closers });
+      const keyFor = async (name: string): Promise<string> => `apikey ${await keyOf(fleet, name)}`;
+      return {
+        config: noConfig,
+        credentials: { worker: await keyFor("worker"), victim: await keyFor(victim) },
+        fleet: control,
+        withdrawVictim: () => control.withdrawKey(victim),
+        mountKeyring: () => Promise.reject(new Error("The operator keeps the ring of a fleet")),
+      };
+    },
   };
 }
 
-async function declareShop(tenant: Tenant): Promise<void> {
+async function declareObjects(tenant: Tenant): Promise<void> {
   // As items() and shelf() in project.ts: entries by owner are kept, and asked for, only where a
   // scope says Own.
   const own = { scope: { read: "Own", write: "Own" } };
@@ -101,7 +78,7 @@ interface ControlParts {
   readonly fleet: OwnFleet;
   readonly tenant: Tenant;
   readonly redisClient: RedisClient;
-  readonly closers: (() => Promise<unknown>)[];
+  readonly closers: Closers;
 }
 
 function controlOf({ fleet, tenant, redisClient, closers }: ControlParts): FleetControl {

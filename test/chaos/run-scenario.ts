@@ -16,13 +16,13 @@ import { type Acknowledged, repeatAll, runRepeater } from "./clients/repeater.ts
 import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
 import { type KnownObject, runWriter } from "./clients/writer.ts";
-import { openFleetWorld } from "./fleet-world.ts";
+import { declareShop } from "./fleet-world.ts";
 import { History } from "./history.ts";
 import { isTelling, outcomeOf, type ScenarioOutcome, tried } from "./outcome.ts";
 import { base, repeaters, victim, writers } from "./project.ts";
 import { createRandom } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
-import { openWorld, type World } from "./world.ts";
+import { openWorld, publishShop, type World } from "./world.ts";
 
 export interface RunOptions {
   readonly seed: number;
@@ -47,7 +47,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   const { seed, seconds, slack = 1 } = options;
   const history = new History();
   const asker = createAsker(history, slack);
-  const world = await (scenario.plan.fleet ? openFleetWorld() : openWorld(scenario.plan));
+  const world = await openWorld(scenario.plan, scenario.plan.fleet ? declareShop : publishShop);
   try {
     const run = new Run({ scenario, history, asker, world, seed, seconds, slack });
     const recoveredMs = await run.play();

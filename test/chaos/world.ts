@@ -1,7 +1,7 @@
 // What a scenario breaks: real Redis JSON, replicas of the data plane as processes of their own,
 // each behind a TCP proxy where the scenario wants one, and the project's configuration.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
@@ -76,35 +76,50 @@ export interface Standby {
   hasTakenOver(): Promise<boolean>;
 }
 
-export async function openWorld(plan: WorldPlan): Promise<World> {
+/** What replicas are to serve, before they start. */
+export interface Served {
+  readonly redis: RedisDeployment;
+  readonly ringFile: string;
+  /** Called once the replicas run. */
+  ready(): Promise<Omit<World, "redis" | "replicas" | "keyring" | "stop">>;
+}
+
+/** Run in the reverse order at the end. */
+export type Closers = (() => Promise<unknown>)[];
+
+export type Serve = (plan: WorldPlan, dir: string, closers: Closers) => Promise<Served>;
+
+export async function openWorld(plan: WorldPlan, serve: Serve): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-chaos-"));
-  const closers: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
+  const closers: Closers = [() => rm(dir, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const redis = await plan.redis();
-    closers.push(() => redis.stop());
-    const ringText = newKeyringText();
-    const ringFile = join(dir, "keyring.json");
-    await writeFile(ringFile, ringText, { mode: 0o600 });
-    const keyring = parseKeyring(ringText);
-    const config = await maintainConfig(
-      redis.url,
-      keyring,
-      shopParts(),
-      plan.limits ? [limitedParts(), openParts()] : [],
-    );
-    closers.push(() => config.stop());
+    const { redis, ringFile, ready } = await serve(plan, dir, closers);
     const replicas: WorldReplica[] = [];
     closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));
     for (const name of ["r1", "r2"]) replicas.push(await openReplica({ name, dir, ringFile, plan, redis, closers }));
-    const mountKeyring = (text: string): Promise<void> => writeFile(ringFile, text, { mode: 0o600 });
-    const credentials = { worker: apikey("worker"), victim: apikey(victim) };
-    const withdrawVictim = async (): Promise<void> => void (await config.change(withoutKey(victim)));
-    return { redis, replicas, config, credentials, keyring, withdrawVictim, mountKeyring, stop };
+    const keyring = parseKeyring(await readFile(ringFile, "utf8"));
+    return { ...(await ready()), redis, replicas, keyring, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Without an API server: the suite runs the operator's publisher itself. */
+export async function publishShop(plan: WorldPlan, dir: string, closers: Closers): Promise<Served> {
+  const redis = await plan.redis();
+  closers.push(() => redis.stop());
+  const ringFile = join(dir, "keyring.json");
+  const mountKeyring = (text: string): Promise<void> => writeFile(ringFile, text, { mode: 0o600 });
+  const ringText = newKeyringText();
+  await mountKeyring(ringText);
+  const limited = plan.limits ? [limitedParts(), openParts()] : [];
+  const config = await maintainConfig(redis.url, parseKeyring(ringText), shopParts(), limited);
+  closers.push(() => config.stop());
+  const credentials = { worker: apikey("worker"), victim: apikey(victim) };
+  const withdrawVictim = async (): Promise<void> => void (await config.change(withoutKey(victim)));
+  return { redis, ringFile, ready: async () => ({ config, credentials, withdrawVictim, mountKeyring }) };
 }
