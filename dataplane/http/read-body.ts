@@ -108,11 +108,12 @@ function collect(
     /** Bytes of the piece. */
     let counted = 0;
     let settled = false;
-    const settle = (finish: () => void) => {
-      if (settled) return;
+    /** False where it was settled before. */
+    const settle = (): boolean => {
+      if (settled) return false;
       settled = true;
       message.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
-      finish();
+      return true;
     };
     /** Makes room for a chunk that ends there; false = the budget has none. */
     const hasPlace = (chunk: Buffer, end: number): boolean => {
@@ -134,16 +135,16 @@ function collect(
         length = end;
       }
     };
-    const refuse = (error: unknown) =>
-      settle(() => {
-        memory.release(counted);
-        reject(error);
-      });
-    const onEnd = () =>
-      settle(() => {
-        resolve({ bytes: piece.subarray(0, length), release: () => memory.release(counted) });
-        piece = nothing;
-      });
+    const refuse = (error: unknown) => {
+      if (!settle()) return;
+      memory.release(counted);
+      reject(error);
+    };
+    const onEnd = () => {
+      if (!settle()) return;
+      resolve({ bytes: piece.subarray(0, length), release: () => memory.release(counted) });
+      piece = nothing;
+    };
     const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
     // The client left while the request waited: a destroyed message emits neither end nor close.
     if (message.destroyed) {

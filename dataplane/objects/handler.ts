@@ -102,20 +102,17 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
 
 type ObjectsRequest = PlannedRequest<ObjectsPlan>;
 
-export function carryOutObjects(deps: ObjectsDeps, request: ObjectsRequest): Promise<HttpResponse> {
-  if (request.plan.isWrite) return write(deps, request);
-  const acquired = acquireSlot(deps, request);
-  return acquired instanceof Promise ? acquired.then((current) => read(deps, current)) : read(deps, acquired);
-}
-
-/** Reads once the store knows the resource's indexes. */
-function read(deps: ObjectsDeps, request: ObjectsRequest): Promise<HttpResponse> {
+export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest): Promise<HttpResponse> {
+  if (decided.plan.isWrite) return await write(deps, decided);
+  const acquired = acquireSlot(deps, decided);
+  const request = acquired instanceof Promise ? await acquired : acquired;
   const { plan } = request;
   const preconditions = authorizedPreconditions(request);
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
-  const respond = () =>
-    plan.list === undefined ? readObject(request, preconditions) : readList(deps, request, plan.list, preconditions);
-  return preparing === undefined ? respond() : awaitIndexes(preparing).then(respond);
+  if (preparing !== undefined) await awaitIndexes(preparing);
+  return plan.list === undefined
+    ? await readObject(request, preconditions)
+    : await readList(deps, request, plan.list, preconditions);
 }
 
 /** Reads go on with the indexes that the store has while no others can be declared. */
@@ -150,8 +147,8 @@ function readList(
 }
 
 async function readObject(request: ObjectsRequest, preconditions: Preconditions | undefined): Promise<HttpResponse> {
-  const { text } = await requireVisible(request.plan, idOf(request));
   const { fields } = request.plan;
+  const { text } = await requireVisible(request);
   // The tag is that of the object, whatever is shown, so that a write may send it in If-Match.
   const response = currentResponse(text, preconditions);
   return fields === undefined || response.text === undefined
@@ -168,7 +165,7 @@ interface ObjectWrite extends ReceivedWrite<ObjectsPlan> {
 
 async function write(deps: ObjectsDeps, decided: ObjectsRequest): Promise<HttpResponse> {
   const received = await receiveWrite(deps, decided);
-  const { request, body, patch } = received;
+  const { request, body } = received;
   const { plan } = request;
   const preconditions = authorizedPreconditions(request);
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
@@ -177,10 +174,7 @@ async function write(deps: ObjectsDeps, decided: ObjectsRequest): Promise<HttpRe
   const writing = { ...received, plan, preconditions, rechecked };
   if (body === undefined) return await deleteObject(deps, writing);
   if (plan.operation === "create") return await createObject(deps, writing, body);
-  const { rules } = plan;
-  return await updateObject(deps, writing, (stored) =>
-    patch === undefined ? validateUpdate(rules, body, stored) : validatePatch(rules, patch, stored),
-  );
+  return await updateObject(deps, writing, body);
 }
 
 function hasSameRules(plan: ObjectsPlan, { resource, grant }: ObjectsPlan): boolean {
@@ -225,22 +219,21 @@ function metadataBy({ caller }: ObjectsPlan, created: number): Metadata {
   return { created, creator: creatorOf(caller), creator_type: caller.kind };
 }
 
-/** `changed` returns the text to store, or throws. */
-async function updateObject(
-  deps: ObjectsDeps,
-  writing: ObjectWrite,
-  changed: (stored: string) => string,
-): Promise<HttpResponse> {
-  const { request, plan, preconditions } = writing;
-  const id = idOf(request);
+async function updateObject(deps: ObjectsDeps, writing: ObjectWrite, body: CanonicalJson): Promise<HttpResponse> {
+  const { request, plan, patch, preconditions } = writing;
+  const [id = ""] = request.subPath;
+  const { store, collection, rules } = plan;
   return repeatedly(deps, async () => {
-    const stored = await requireVisible(plan, id);
+    const stored = await requireVisible(request);
     const owner = requireOwner(plan, stored);
     requirePreconditions(preconditions, stored.text);
-    const text = await plan.limiter.inTurn(() => changed(stored.text), request.admission.slot);
+    const text = await plan.limiter.inTurn(
+      () => (patch ? validatePatch(rules, patch, stored.text) : validateUpdate(rules, body, stored.text)),
+      request.admission.slot,
+    );
     if (text === stored.text) return writtenResponse(200, text);
     const object = { id, owner, text };
-    const result = await writing.rechecked(() => plan.store.replace(plan.collection, object, stored));
+    const result = await writing.rechecked(() => store.replace(collection, object, stored));
     if (result.outcome === "not_found") throw missing();
     return result.outcome === "replaced" ? writtenResponse(200, result.text) : undefined;
   });
@@ -249,7 +242,7 @@ async function updateObject(
 async function deleteObject(deps: ObjectsDeps, writing: ObjectWrite): Promise<HttpResponse> {
   const { plan, preconditions } = writing;
   const { store, collection, grant } = plan;
-  const id = idOf(writing.request);
+  const [id = ""] = writing.request.subPath;
   if (!isObjectId(id)) throw missing();
   if (preconditions !== undefined) return deleteConditionally(deps, writing, id);
   if (await writing.rechecked(() => store.remove(collection, id, grant.writable))) return noContent;
@@ -261,7 +254,7 @@ async function deleteObject(deps: ObjectsDeps, writing: ObjectWrite): Promise<Ht
 function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string): Promise<HttpResponse> {
   const { plan } = writing;
   return repeatedly(deps, async () => {
-    const stored = await requireVisible(plan, id);
+    const stored = await requireVisible(writing.request);
     requireOwner(plan, stored);
     requirePreconditions(writing.preconditions, stored.text);
     const outcome = await writing.rechecked(() => plan.store.removeUnchanged(plan.collection, id, stored));
@@ -287,14 +280,9 @@ async function repeatedly(
   }
 }
 
-function idOf({ subPath }: ObjectsRequest): string {
-  const [id] = subPath;
-  if (id === undefined) throw new Error("A request for one object names none");
-  return id;
-}
-
 /** The object, which the caller can see. Throws `not_found`. */
-async function requireVisible({ store, collection, grant }: ObjectsPlan, id: string): Promise<StoredObject> {
+async function requireVisible({ plan, subPath: [id = ""] }: ObjectsRequest): Promise<StoredObject> {
+  const { store, collection, grant } = plan;
   const stored = isObjectId(id) ? await store.read(collection, id, grant.visible) : undefined;
   if (!stored) throw missing();
   return stored;
