@@ -36,8 +36,8 @@ import { createAccessLog, createRequestObserver } from "./observe/observe-reques
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
 import { createSignInOffers } from "./openapi/handler.ts";
-import { createKeptPlans } from "./operation/kept-plans.ts";
-import { createPipeline, type KeptPlan } from "./pipeline.ts";
+import { createPlanCache } from "./operation/plan-cache.ts";
+import { type CachedPlan, createPipeline } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
 import { hostName } from "./route/request-target.ts";
@@ -92,10 +92,7 @@ export interface DataPlaneOptions {
   readonly drainMs?: number;
   /** How often unused quotas are refreshed, 5,000 by default. */
   readonly quotaRoundMs?: number;
-  /**
-   * How long `close` waits for requests under way, 10,000 by default; then it cuts their
-   * connections.
-   */
+  /** How long `close` waits for requests under way, 10,000 by default; then it cuts them. */
   readonly closeTimeoutMs?: number;
   /** Cost of the stored hashes, where it is not the usual one. */
   readonly passwordCost?: PasswordCost;
@@ -164,7 +161,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
   cleanups.push(quotas.close);
   const lifecycle = { stopping: false };
-  const plans = createKeptPlans<KeptPlan>();
+  const plans = createPlanCache<CachedPlan>();
   const endDropping = directory.onChange(plans.drop);
   cleanups.push(endDropping);
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });

@@ -19,8 +19,8 @@ import { optionsResponse } from "./http/cors.ts";
 import { type Answer, type HttpResponse, type IncomingRequest, type Known, nothingKnown } from "./http/exchange.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
-import type { KeptPlans } from "./operation/kept-plans.ts";
 import type { Admission, OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
+import type { PlanCache } from "./operation/plan-cache.ts";
 import {
   changedMeanwhile,
   dataLostMeanwhile,
@@ -54,7 +54,7 @@ interface PipelineDeps
   readonly authentication: Authentication;
   readonly rates: RateLimits;
   /** The directory's changes are reported to it. */
-  readonly plans: KeptPlans<KeptPlan>;
+  readonly plans: PlanCache<CachedPlan>;
 }
 
 /** Depends on no id in the path, no body, and of all headers on Host and Authorization alone. */
@@ -87,7 +87,7 @@ interface ServerPlan {
 const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
 
 /** A plan that later requests use, with what it makes known of each. */
-export interface KeptPlan {
+export interface CachedPlan {
   readonly plan: StoredPlan;
   readonly known: Known;
 }
@@ -131,7 +131,7 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
   let length: number | undefined;
   try {
     const shape = requestShape(deps.directory, deps.address.path, incoming.request, incoming.rawUrl);
-    const decision = useKeptPlan(deps, shape) ?? (await newDecision(deps, incoming, shape));
+    const decision = findPlan(deps, shape) ?? (await newDecision(deps, incoming, shape));
     known = decision.known;
     if (decision.outcome === "rejected") throw decision.error;
     const rated = ratesOf(deps, decision.plan, incoming);
@@ -184,11 +184,11 @@ async function inTurnOf(deps: PipelineDeps, project: LiveProject | undefined): P
   await deps.fairShare.of(project).inTurn(() => undefined);
 }
 
-function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedDecision | undefined {
+function findPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedDecision | undefined {
   if (shape === undefined) return undefined;
-  const kept = deps.plans.find(shape.key);
-  if (kept === undefined) return undefined;
-  const { plan, known } = kept;
+  const cached = deps.plans.find(shape.key);
+  if (cached === undefined) return undefined;
+  const { plan, known } = cached;
   if (known.proof !== undefined && !deps.authentication.holds(known.proof)) {
     deps.plans.forget(shape.key);
     return undefined;

@@ -15,10 +15,7 @@ export function addressGroup(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-/**
- * Some proxies write the client's port into X-Forwarded-For: `192.0.2.1:4711`,
- * `[2001:db8::1]:4711`.
- */
+/** Some proxies write a port into X-Forwarded-For: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(address: string): string {
   const match = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(address);
   return match?.[1] ?? match?.[2] ?? address;

@@ -44,20 +44,11 @@ export const contendedLimit = 8;
 export const soloLimit = 64;
 /** Milliseconds for which one project may compute in one turn of the event loop. */
 export const turnMs = 1;
-/**
- * Milliseconds that a turn without a slot costs in addition, for receiving and answering the
- * request.
- */
+/** Milliseconds that a turn without a slot costs in addition: Node receives and answers it. */
 const unseenMs = 0.2;
-/**
- * Milliseconds of rest for each one of computing beyond a turn, while others ask: they get 3/4 of
- * the time.
- */
+/** Milliseconds of rest for each one beyond a turn, while others ask: they get 3/4 of the time. */
 const restPerMs = 3;
-/**
- * Requests of one project that may wait for slots. For turns all clients may wait: a refused one
- * repeats its request at once.
- */
+/** Requests of one project that may wait for slots. For turns all clients may wait. */
 export const maxWaiting = 1_000;
 /** Milliseconds that a request waits at most. */
 export const maxWaitMs = 2_000;

@@ -11,23 +11,14 @@ export interface MemoryLimits {
   readonly bodies: number;
   /** Bytes of responses. */
   readonly responses: number;
-  /**
-   * Bytes of requests that wait for an earlier one on their connection. They are one share: half of
-   * it.
-   */
+  /** Bytes of requests that wait for an earlier one on their connection, as one share. */
   readonly pipelined: number;
 }
 
-/**
- * What a connection needs that no budget counts: 24 KiB after a request, twice that with an
- * unfinished head of 31 KiB (measured).
- */
+/** What else a connection needs: 24 KiB, and twice that with an unfinished head (measured). */
 const connectionBytes = 48 * 1024;
 
-/**
- * Shares of the heap limit. The chart sets that to 60 % of the container's memory, and the shares
- * leave enough of it to the program.
- */
+/** Shares of the heap limit, which the chart sets to 60 % of the container's memory. */
 export function memoryLimits(heapLimit = getHeapStatistics().heap_size_limit): MemoryLimits {
   return {
     connections: Math.floor(heapLimit / 2 / connectionBytes),

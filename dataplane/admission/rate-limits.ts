@@ -16,10 +16,7 @@ import { type BucketPolicy, type LocalBuckets, SharedBucket } from "./shared-buc
 export interface RateLimits {
   /** The buckets that a request takes from, the caller's first. */
   of(project: ProjectRef, rates: ProjectRates, requester: Requester): readonly SharedBucket[];
-  /**
-   * Takes a token from each bucket, or from none. Throws Problem `rate_limited`, or what the store
-   * raises.
-   */
+  /** Takes from each bucket or from none. Throws `rate_limited`, or what the store raises. */
   take(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 

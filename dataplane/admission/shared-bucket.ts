@@ -8,10 +8,7 @@ import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { createMemoryBuckets } from "../store/memory-buckets.ts";
 import type { Budget, Counters, SpendOutcome, TokenBucket, TokenBuckets } from "../store/ports/limits.ts";
 
-/**
- * A portion used up within this time (milliseconds) doubles the next one. No portion is more than
- * this time's worth of the rate.
- */
+/** A portion used up within this time doubles the next one; none is more than its worth. */
 const portionMs = 50;
 /** Milliseconds after which the rest of a portion expires: the bucket has filled by as much. */
 const keptMs = 1_000;
@@ -49,10 +46,7 @@ export class SharedBucket {
     this.#left = policy.bucket.burst;
   }
 
-  /**
-   * Takes one token: 0, or the milliseconds until there may be one. A promise where the store is
-   * asked.
-   */
+  /** Takes one token: 0, or the milliseconds until there may be one. A promise asks the store. */
   take(): number | Promise<number> {
     return this.#takeOwn() ?? this.#takeDrawn();
   }

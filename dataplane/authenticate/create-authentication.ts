@@ -149,8 +149,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   };
 
   /**
-   * Undefined in a project without external issuers, and for a token that names the project as its
-   * issuer.
+   * Undefined in a project without issuers, and for a token that names the project as its issuer.
    */
   const byExternalToken = (project: LiveProject, token: string): Proof | Promise<Proof> | undefined => {
     const granted = project.issuers.size === 0 ? undefined : externalTokens.read(project, token);
@@ -236,10 +235,7 @@ function validityOf({ iat, exp, nbf = Number.NEGATIVE_INFINITY }: ReadClaims, ac
   };
 }
 
-/**
- * Undefined for what is known not to exist. Throws Problem `project_unavailable` where that isn't
- * known: never a 401.
- */
+/** Undefined for what does not exist. Throws `project_unavailable` where that isn't known. */
 export function liveValue<T>(lookup: Lookup<T>): T | undefined {
   if (lookup.outcome === "unavailable") throw projectUnavailable();
   return lookup.outcome === "found" ? lookup.value : undefined;

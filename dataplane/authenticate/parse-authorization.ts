@@ -12,10 +12,7 @@ export type TokenFault = "too_long" | "no_compact_jws";
 export type Authorization =
   | { readonly kind: "absent" }
   | { readonly kind: "apikey"; readonly key: string }
-  /**
-   * A compact JWS. `mayBeOwn`: its signature has the length of ours; other issuers may have such
-   * tokens too.
-   */
+  /** A compact JWS. `mayBeOwn`: its signature has the length of ours. */
   | { readonly kind: "token"; readonly token: string; readonly mayBeOwn: boolean }
   /** The password as it was sent. */
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
@@ -23,10 +20,7 @@ export type Authorization =
   /** No scheme of ours, or no scheme at all. */
   | { readonly kind: "foreign" };
 
-/**
- * Characters of a header, and so of an external token. Our own and Basic credentials are far
- * shorter.
- */
+/** Characters of a header. Our own tokens and Basic credentials are far shorter. */
 export const maxAuthorizationLength = 8192;
 /** UTF-8 bytes. */
 export const maxUsernameBytes = 256;

@@ -95,10 +95,7 @@ function within(scope: Scope, caller: Caller): Visibility {
 
 type Denial = "nobody" | "no credential" | "read access" | "role";
 
-/**
- * Why it is refused; undefined where it is allowed. Not an error: most callers only ask whether,
- * and making one takes microseconds.
- */
+/** Why it is refused; undefined where it is allowed. Making an error would take microseconds. */
 function denial(
   project: ProjectConfig,
   permission: Permission,

@@ -6,17 +6,11 @@ import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { writeConflict } from "../operation/steps.ts";
 
 export interface DocumentLock {
-  /**
-   * Runs `work` under the lock of `path`: project, root key, and the path below it. In order of
-   * arrival.
-   */
+  /** Runs `work` under the lock of a value: project, root key and path. In order of arrival. */
   hold<T>(path: readonly string[], work: () => Promise<T>): Promise<T>;
 }
 
-/**
- * Longest wait for the lock. Requests occupy their slot while they wait, so only their own project
- * is delayed.
- */
+/** Longest wait for the lock. Waiting requests keep their slot and delay only their project. */
 export const maxLockWaitMs = 5_000;
 
 export function createDocumentLock(now: () => number = () => performance.now()): DocumentLock {

@@ -118,10 +118,7 @@ export function failedPrecondition(
   return result === "holds" ? undefined : preconditionFailed(preconditions, result, tag);
 }
 
-/**
- * A collection exists and has no tag: `If-None-Match: *` fails, and any tag in If-Match. Throws
- * `precondition_failed`.
- */
+/** A collection exists and has no tag, so most preconditions fail. Throws `precondition_failed`. */
 export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
   const result = preconditions && evaluate(preconditions, noTag);
   if (result === undefined || result === "holds") return;

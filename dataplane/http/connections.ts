@@ -15,21 +15,12 @@ export interface Connections {
    * nothing would have them all in memory. False = the connection is closed, without an answer.
    */
   turn(request: IncomingMessage): Promise<boolean> | undefined;
-  /**
-   * Remembers the current request of a connection. The promise resolves when the rest of its body
-   * is refused.
-   */
+  /** Remembers the current request. The promise resolves when the rest of its body is refused. */
   track(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
   refuse(error: Error, socket: Socket): void;
-  /**
-   * Remembers a connection until it closes. Where there are too many, closes an idle one, or else
-   * this one.
-   */
+  /** Remembers a connection until it closes. Where there are too many, closes an idle one. */
   opened(socket: Socket): void;
-  /**
-   * Closes connections over which no byte has come: browsers and load balancers open some in
-   * advance.
-   */
+  /** Closes connections without a byte: browsers and load balancers open some in advance. */
   endSilent(): void;
 }
 

@@ -20,10 +20,7 @@ export type Patch =
 /** Value of an Accept-Patch header (RFC 5789 §3.1). */
 export const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
 
-/**
- * The format that Content-Type names; undefined for other methods. Throws Problem
- * `unsupported_media_type`.
- */
+/** The format that Content-Type names; undefined unless it is a PATCH. */
 export function patchFormatOf({
   method,
   headers,

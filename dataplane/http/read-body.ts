@@ -67,10 +67,7 @@ export async function receiveBody(maxBytes: number, memory: MemoryShare, body: A
   return received;
 }
 
-/**
- * Characters that are parsed in one turn: a millisecond of the costliest text. Most bodies are
- * shorter.
- */
+/** Characters that are parsed in one turn: a millisecond of the costliest text. */
 const partLength = 32 * 1024;
 
 /** Parses a body in turns of its project, so that a long one delays no other. */

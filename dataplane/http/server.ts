@@ -51,10 +51,7 @@ export interface HttpServerOptions {
 
 /** Above the limit of 8 KiB for a path (request-target.ts), so that a longer path gets 414. */
 export const maxHeaderBytes = 32 * 1024;
-/**
- * Connections that the kernel accepts while the event loop is busy, up to `net.core.somaxconn`.
- * Node's default is 511.
- */
+/** Connections that the kernel accepts while the event loop is busy. Node's default is 511. */
 export const maxWaitingConnections = 4_096;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

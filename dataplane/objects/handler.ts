@@ -263,10 +263,7 @@ function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string
   });
 }
 
-/**
- * Repeats a compare-and-set that returns undefined where another write came first. Throws
- * `write_conflict`.
- */
+/** Repeats an attempt that returns undefined where another write came first. */
 async function repeatedly(
   { clock }: ObjectsDeps,
   attempt: () => Promise<HttpResponse | undefined>,

@@ -13,10 +13,7 @@ interface ObjectId {
 
 export type ObjectIds = () => ObjectId;
 
-/**
- * Ids are at most so far ahead of the clock. Those made by a clock that was ahead sort last for a
- * while.
- */
+/** Ids are at most so far ahead of the clock. */
 const maxAheadMs = 60_000;
 const counterLimit = 0x1000;
 const tailBytes = 8;

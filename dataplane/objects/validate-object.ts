@@ -31,10 +31,7 @@ export interface ObjectRules {
   readonly maxBytes: number;
 }
 
-/**
- * The text of a new object. Throws `object_required`, `reserved_field`, `document_too_large` or
- * `validation_failed`.
- */
+/** The text of a new object. Throws Problem, such as `reserved_field` or `validation_failed`. */
 export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string, metadata: Metadata): string {
   requireObject(body);
   for (const { name } of membersOf(body.text)) {

@@ -26,8 +26,7 @@ export interface AdminDeps {
   /** Absent = everybody who reaches the port may ask for metrics and usage. */
   readonly adminToken?: FollowedToken | undefined;
   /**
-   * Whether the port answers this Host header; absent = any, because Kubernetes sends a pod's
-   * address.
+   * Whether the port answers this Host header; absent = any, because probes send a pod's address.
    */
   readonly isOwnHost?: ((request: FastifyRequest) => boolean) | undefined;
   /** True from the moment that the program stops taking new work. */

@@ -147,10 +147,7 @@ interface AccessLog {
 }
 
 const pathLimit = 1024;
-/**
- * W3C Trace Context, section 3.2: version `ff` and ids of zeros are invalid; later versions may
- * append fields.
- */
+/** W3C Trace Context §3.2: version `ff` and zero ids are invalid; later versions append fields. */
 const traceparentPattern =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 const silent: AccessLog = Object.freeze({ request: () => undefined, refusal: () => undefined });

@@ -43,10 +43,7 @@ interface Post {
   readonly body: CanonicalJson;
 }
 
-/**
- * The record of a POST. `generated` = what the service added to the body (id, time), without
- * spaces.
- */
+/** The record of a POST. `generated` = what the service added (id, time), without spaces. */
 export function recordOf(post: Post, generated: readonly (string | number)[]): IdempotencyRecord {
   const text = [fingerprint(post.body), ...generated].join(" ");
   return { key: recordKeyOf(post), text, seconds: recordSeconds };

@@ -75,10 +75,7 @@ type UnservedAmounts = (project: LiveProject) => Promise<ReadAmounts>;
 
 /** A write under way when they were withdrawn may have come after the first count. */
 const freshMs = 60_000;
-/**
- * Names that are counted at once: a project may have had many, and asking for all would delay
- * others.
- */
+/** Names that are counted at once: asking for all would delay others. */
 const atOnce = 50;
 
 export function createUnservedAmounts(store: Sizes, clock: Clock): UnservedAmounts {

@@ -36,10 +36,7 @@ export function belowPublicPath({ path }: PublicAddress, segments: readonly stri
 
 interface ResolvedProject {
   readonly project: LiveProject;
-  /**
-   * What links have between origin and path: public path and `/<namespace>/<project>`, or nothing
-   * on a claimed host.
-   */
+  /** Public path and `/<namespace>/<project>`, or nothing on a claimed host. */
   readonly base: string;
   /** Decoded segments below the base. */
   readonly segments: readonly string[];

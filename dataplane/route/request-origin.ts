@@ -57,10 +57,7 @@ function entriesOf(list: IncomingHttpHeaders[string]): readonly string[] {
 
 const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/**
- * The target's authority, the Host header, or what a trusted proxy says. Empty only before
- * HTTP/1.1, or if it was sent empty.
- */
+/** The target's authority, Host, or what a trusted proxy says. Empty where it was sent empty. */
 export function requireHost({ host, raw }: FastifyRequest): string {
   if (hostPattern.test(host)) return host;
   if (host === "" && (raw.headers.host !== undefined || raw.httpVersion === "1.0")) return host;

@@ -17,10 +17,7 @@ interface SplitTarget {
   readonly segments: readonly string[];
   /** The text after `?`, still encoded; or empty. */
   readonly query: string;
-  /**
-   * Why the path is refused. It is thrown once the project is known, which the request is charged
-   * to.
-   */
+  /** Why the path is refused. It is thrown once the project is known, which is charged. */
   readonly fault: Problem | undefined;
 }
 

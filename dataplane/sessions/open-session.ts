@@ -202,10 +202,7 @@ async function refresh(
   return { access_token };
 }
 
-/**
- * False when the session is gone. Where the store takes no writes it is only read, and written
- * later.
- */
+/** False when the session is gone. Where the store takes no writes, it is written later. */
 async function recordRefresh(
   { store, unrecorded }: OpenSessionDeps,
   { config: project }: LiveProject,

@@ -16,10 +16,7 @@ import {
 import { createSemaphore, type SemaphoreState } from "../../core/semaphore.ts";
 import { loginBusy } from "./refusals.ts";
 
-/**
- * True when the password matches; `hash` is undefined for an unknown user. False always takes the
- * same work.
- */
+/** `hash` is undefined for an unknown user. False always takes the same work. */
 type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
 
 export interface PasswordVerifier {

@@ -54,10 +54,7 @@ export function loginBusy(): Problem {
   });
 }
 
-/**
- * `wanted` = what the caller asked for. Administrators with the access Read see sessions that they
- * may not end.
- */
+/** `wanted` = what the caller asked for. Read access shows sessions that it may not end. */
 export function sessionNotFound(wanted: "see" | "end"): Problem {
   return new Problem("not_found", `No session with this id exists, or the caller may not ${wanted} it`);
 }

@@ -47,10 +47,7 @@ interface RetryQueue<Write> {
 }
 
 const retryMs = 1_000;
-/**
- * Beyond this the longest queue drops its oldest write: its session is refused here, but stays in
- * the store.
- */
+/** Beyond this the longest queue drops its oldest write: that session stays in the store. */
 const maxUnfinished = 10_000;
 
 export function createUnfinishedWrites<Write extends OfSession>(

@@ -4,8 +4,8 @@
 import { beforeEach, expect, it } from "vitest";
 import { type FairShareLimiter, LateTurn } from "../../dataplane/admission/fair-share.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import { createKeptPlans } from "../../dataplane/operation/kept-plans.ts";
-import type { KeptPlan } from "../../dataplane/pipeline.ts";
+import { createPlanCache } from "../../dataplane/operation/plan-cache.ts";
+import type { CachedPlan } from "../../dataplane/pipeline.ts";
 import { createPipelineWorld, type PipelineWorld, type PlainRequest } from "../support/http/pipeline-world.ts";
 import {
   apikey,
@@ -44,7 +44,7 @@ beforeEach(async () => {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   memory.replace(projects);
-  const plans = createKeptPlans<KeptPlan>();
+  const plans = createPlanCache<CachedPlan>();
   memory.directory.onChange(plans.drop);
   const fairShare: FairShareLimiter = {
     of: (of) => ({

@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import { createKeptPlans, type KeptPlans } from "../../dataplane/operation/kept-plans.ts";
-import type { KeptPlan } from "../../dataplane/pipeline.ts";
+import { createPlanCache, type PlanCache } from "../../dataplane/operation/plan-cache.ts";
+import type { CachedPlan } from "../../dataplane/pipeline.ts";
 import {
   createPipelineWorld,
   noPlans,
@@ -35,7 +35,7 @@ const nightlyHistories = 2_500;
 /** Plans found so far, in all histories. */
 let found = 0;
 
-function counting(plans: KeptPlans<KeptPlan>): KeptPlans<KeptPlan> {
+function counting(plans: PlanCache<CachedPlan>): PlanCache<CachedPlan> {
   return {
     ...plans,
     find(key) {
@@ -60,7 +60,7 @@ async function openWorlds(isProxied: boolean, isKeeping: boolean): Promise<World
   const course = new Course(memory, clock);
   const directory = { ...memory.directory, dataLost: () => course.dataLost };
   // So small that plans go to make room as well.
-  const plans = createKeptPlans<KeptPlan>(48 * 1024);
+  const plans = createPlanCache<CachedPlan>(48 * 1024);
   const stop = directory.onChange(plans.drop);
   const shared = {
     directory,

@@ -4,8 +4,8 @@
 import { expect, it } from "vitest";
 import type { FairShareLimiter, ProjectLimiter } from "../../dataplane/admission/fair-share.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import { createKeptPlans } from "../../dataplane/operation/kept-plans.ts";
-import type { KeptPlan } from "../../dataplane/pipeline.ts";
+import { createPlanCache } from "../../dataplane/operation/plan-cache.ts";
+import type { CachedPlan } from "../../dataplane/pipeline.ts";
 import { createPipelineWorld, type PipelineWorldOptions, type PlainRequest } from "../support/http/pipeline-world.ts";
 import { apikey, changed, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
 import { manualClock } from "../support/time/manual-clock.ts";
@@ -24,7 +24,7 @@ async function openAsking(options: Pick<PipelineWorldOptions, "fairShare" | "wra
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   memory.replace([withWriter]);
-  const plans = createKeptPlans<KeptPlan>();
+  const plans = createPlanCache<CachedPlan>();
   memory.directory.onChange(plans.drop);
   const world = await createPipelineWorld({ directory: memory.directory, clock, plans, ...options });
   const ask = (method: string, path: string, key: string, { body, headers }: Sent = {}) =>

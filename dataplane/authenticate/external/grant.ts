@@ -26,10 +26,7 @@ const scopeClaims: ReadonlySet<string> = new Set(["scope", "scp"]);
 
 /** The last second that a date can have. */
 const maxSeconds = 8_640_000_000_000;
-/**
- * Two names that differ only in such characters look the same. RFC 8264 (PRECIS) forbids them in
- * usernames.
- */
+/** Names that differ only in such characters look the same; RFC 8264 forbids them in usernames. */
 const unseenCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Answers with why it is refused, as a sentence without a full stop. */
@@ -47,10 +44,7 @@ export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant
   return { caller: { kind: "external", issuer: issuer.name, username, ...rights }, ...validity };
 }
 
-/**
- * When a token for one of the issuer's audiences is valid, or why it never is, whatever its
- * signature.
- */
+/** When a token for one of the issuer's audiences is valid, or why it never is. */
 export function validityOf(issuer: IssuerConfig, claims: JsonObject): Validity | string {
   return audienceRefusal(issuer, claims) ?? timesOf(claims);
 }

@@ -6,10 +6,7 @@ import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";
 import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm } from "../../../core/issuers/algorithms.ts";
 import type { UnverifiedToken } from "./read-token.ts";
 
-/**
- * Usually one: several keys may have the same id (RFC 7517, section 4.5). `ambiguous` = the token
- * names none, and several match.
- */
+/** Several keys may have one id (RFC 7517 §4.5). `ambiguous` = the token names none. */
 export type FoundKeys = readonly KeyObject[] | "unknown" | "ambiguous";
 
 /** Each costs a verification for every token that none of them signed. */
@@ -51,10 +48,7 @@ function importKey({ jwk }: IssuerKey): KeyObject | "unusable" {
   }
 }
 
-/**
- * The issuer's word on a key's algorithms is not enough: a key of one type never verifies by an
- * algorithm of another.
- */
+/** A key of one type never verifies by an algorithm of another, whatever the issuer says. */
 function verifies(
   { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
   algorithm: SignatureAlgorithm,

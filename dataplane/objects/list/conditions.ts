@@ -128,10 +128,7 @@ function encodesExactly(valueText: string): boolean {
   return Buffer.byteLength(valueText) <= encodedStringBytes;
 }
 
-/**
- * Undefined unless a filter bounds the time of creation. Other filters on it check each object in
- * the range.
- */
+/** Undefined unless a filter bounds the time of creation. Other filters check each object. */
 export function createdRange(filters: readonly Filter[]): IdRange | undefined {
   const known = filters.map(boundsOfCreated).filter((each) => each !== undefined);
   if (known.length === 0) return undefined;

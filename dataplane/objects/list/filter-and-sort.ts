@@ -51,10 +51,7 @@ export function createScanSemaphore(): Semaphore {
   return createSemaphore({ concurrency, maxWaiting, refusal: busy });
 }
 
-/**
- * The limit at which a scan stopped: objects or bytes that it read, or bytes that it kept for the
- * page.
- */
+/** The limit at which a scan stopped: what it read, or the bytes that it kept for the page. */
 export type Excess = "objects" | "bytes_read" | "bytes_kept";
 
 type ScanResult = { readonly page: ScannedPage } | { readonly excess: Excess };

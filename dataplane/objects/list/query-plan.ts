@@ -31,10 +31,7 @@ export interface IndexPlan {
 export interface IndexScan {
   /** The index, and the key ranges that are read of it. */
   readonly query: FieldQuery;
-  /**
-   * Encoded values of the leading fields that an equality fixes. The scan is ordered by the other
-   * fields, then by creation.
-   */
+  /** Encoded values of the leading fields that an equality fixes; the others give the order. */
   readonly equalityPrefix: readonly string[];
   /** True when it finds exactly the matches, so that no object has to be checked. */
   readonly isExact: boolean;

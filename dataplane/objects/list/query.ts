@@ -40,10 +40,7 @@ const listParameters: ReadonlySet<string> = new Set([
 /** In the order in which links have them. */
 const repeated = ["_sort", "_fields", "_count", "_etags"] as const;
 
-/**
- * A schema may declare a name that was reserved later (check-tree.ts). Then it is a filter, and the
- * list has no such parameter.
- */
+/** A declared name that was reserved later (check-tree.ts) is a filter, and no parameter. */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
   const declared = laterReservedNames.filter((name) => properties.has(name) && listParameters.has(name));
   return declared.length === 0 ? listParameters : listParameters.difference(new Set(declared));

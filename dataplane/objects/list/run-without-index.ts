@@ -37,10 +37,7 @@ export interface ListRequest {
 
 /** The request while it is carried out. */
 export interface RunningList extends ListRequest {
-  /**
-   * Awaited before a long page is read to its end: takes a permit of `scanSemaphore`, released at
-   * the end of the list.
-   */
+  /** Awaited before a long page is read to its end: takes a permit of `scanSemaphore`. */
   readonly beforeMore: () => Promise<void>;
 }
 
@@ -79,10 +76,7 @@ export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan):
   throw tooExpensive(result.excess, { query: plan.query, conditions: plan.conditions, indexes });
 }
 
-/**
- * The index that a list of one's own objects needs, if it is missing. Without filter and sort, no
- * other one can be.
- */
+/** The index that a list of one's own objects needs, if it is missing. */
 async function missingOwners({ store, collection, visible, plan }: RunningList): Promise<string | undefined> {
   if (visible.owner === undefined) return undefined;
   if (plan.indexPlan === undefined) return ownersField.name;

@@ -74,10 +74,7 @@ export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[
   return limits.rate === undefined ? [] : ["rates"];
 }
 
-/**
- * Further problems of a write with preconditions: they show what is stored, and so need the right
- * to read.
- */
+/** Further problems of a write with preconditions: it needs the right to read. */
 export function preconditionProblems(policies: Policies, operation: Operation): readonly ProblemSource[] {
   const read = permissionOf(policies, "read");
   if (operation === "read" || read === "Anyone" || policies.project.authentication === "Disabled") {

@@ -38,10 +38,7 @@ export function addResourceSchemas(components: Components, { config }: LiveResou
 
 const owned = { id: { $ref: "#/components/schemas/Id" }, _metadata: { $ref: "#/components/schemas/Metadata" } };
 
-/**
- * An object schema without members admits all; generators take it for an empty object unless that
- * is written.
- */
+/** Generators take an object schema without members for an empty object. */
 function usable(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(usable);
   if (!isObject(schema)) return schema;

@@ -20,8 +20,8 @@ import { createAccessLog, createRequestObserver } from "../../../dataplane/obser
 import { createUsage } from "../../../dataplane/observe/usage.ts";
 import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
 import { createSignInOffers } from "../../../dataplane/openapi/handler.ts";
-import type { KeptPlans } from "../../../dataplane/operation/kept-plans.ts";
-import { createPipeline, type KeptPlan } from "../../../dataplane/pipeline.ts";
+import type { PlanCache } from "../../../dataplane/operation/plan-cache.ts";
+import { type CachedPlan, createPipeline } from "../../../dataplane/pipeline.ts";
 import { createQuotas } from "../../../dataplane/quotas/quotas.ts";
 import { publicAddress } from "../../../dataplane/route/find-project.ts";
 import { createSessions } from "../../../dataplane/sessions/create-sessions.ts";
@@ -56,7 +56,7 @@ export interface PipelineWorld {
 export interface PipelineWorldOptions {
   readonly directory: Directory;
   readonly clock: ManualClock;
-  readonly plans: KeptPlans<KeptPlan>;
+  readonly plans: PlanCache<CachedPlan>;
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
   /** 0 = every signature is checked again. */
@@ -67,7 +67,7 @@ export interface PipelineWorldOptions {
 }
 
 /** Keeps nothing: every request is decided again. */
-export const noPlans: KeptPlans<never> = {
+export const noPlans: PlanCache<never> = {
   find: () => undefined,
   generation: () => 0,
   keep: () => undefined,

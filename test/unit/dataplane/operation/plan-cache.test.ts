@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createKeptPlans, type KeptPlans } from "../../../../dataplane/operation/kept-plans.ts";
+import { createPlanCache, type PlanCache } from "../../../../dataplane/operation/plan-cache.ts";
 
 /** What a plan of a short key takes of the limit, as the bounds say. */
 const usual = 2_048 + 2 * 4;
 
-function keep(plans: KeptPlans<string>, key: string, project = "default/shop", queryLength = 0): void {
+function keep(plans: PlanCache<string>, key: string, project = "default/shop", queryLength = 0): void {
   plans.keep({ key, targetLength: 0, queryLength }, `plan of ${key}`, { project, generation: plans.generation() });
 }
 
-function found(plans: KeptPlans<string>, keys: readonly string[]): readonly string[] {
+function found(plans: PlanCache<string>, keys: readonly string[]): readonly string[] {
   return keys.filter((key) => plans.find(key) !== undefined);
 }
 
@@ -18,7 +18,7 @@ const keys = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from }, (_, at) => key(from + at));
 
 it("a plan is found by its key, and by no other", () => {
-  const plans = createKeptPlans<string>();
+  const plans = createPlanCache<string>();
   keep(plans, "k001");
   expect(plans.find("k001")).toBe("plan of k001");
   expect(plans.find("k002")).toBeUndefined();
@@ -26,7 +26,7 @@ it("a plan is found by its key, and by no other", () => {
 
 describe("a change", () => {
   it("drops the plans of its project, and leaves those of others", () => {
-    const plans = createKeptPlans<string>();
+    const plans = createPlanCache<string>();
     keep(plans, "k001");
     keep(plans, "k002");
     keep(plans, "k003", "default/rival");
@@ -35,7 +35,7 @@ describe("a change", () => {
   });
 
   it("of a project without plans changes nothing but the generation", () => {
-    const plans = createKeptPlans<string>();
+    const plans = createPlanCache<string>();
     keep(plans, "k001");
     const before = plans.generation();
     plans.drop("default/other");
@@ -45,7 +45,7 @@ describe("a change", () => {
 
   it("while a plan is decided keeps it from being kept, whatever project the change is of", () => {
     for (const project of ["default/shop", "default/rival"]) {
-      const plans = createKeptPlans<string>();
+      const plans = createPlanCache<string>();
       const from = { project: "default/shop", generation: plans.generation() };
       plans.drop(project);
       plans.keep({ key: "k001", targetLength: 0, queryLength: 0 }, "old", from);
@@ -54,7 +54,7 @@ describe("a change", () => {
   });
 
   it("drops what was kept anew, too, when two requests were decided at once", () => {
-    const plans = createKeptPlans<string>();
+    const plans = createPlanCache<string>();
     keep(plans, "k001");
     keep(plans, "k001");
     plans.drop("default/shop");
@@ -64,13 +64,13 @@ describe("a change", () => {
 
 describe("memory", () => {
   it("holds as many as the limit says: of those that nobody used, the oldest goes", () => {
-    const plans = createKeptPlans<string>(10 * usual);
+    const plans = createPlanCache<string>(10 * usual);
     for (const each of keys(0, 12)) keep(plans, each);
     expect(found(plans, keys(0, 12))).toEqual(keys(2, 12));
   });
 
   it("counts what a plan gives back: forgotten, dropped, replaced", () => {
-    const plans = createKeptPlans<string>(10 * usual);
+    const plans = createPlanCache<string>(10 * usual);
     for (let round = 0; round < 50; round += 1) {
       for (const each of keys(0, 10)) keep(plans, each, `default/p${round % 3}`);
       plans.forget(key(round % 10));
@@ -81,7 +81,7 @@ describe("memory", () => {
   });
 
   it("counts long keys", () => {
-    const plans = createKeptPlans<string>(10 * usual);
+    const plans = createPlanCache<string>(10 * usual);
     for (const each of keys(0, 10)) keep(plans, each);
     keep(plans, `long${"x".repeat(usual)}`);
     expect(found(plans, keys(0, 10))).toEqual(keys(3, 10));
@@ -92,14 +92,14 @@ describe("memory", () => {
     ["the query", { key: "k999", targetLength: 0, queryLength: 4 }, 1 + Math.ceil((4 * 96 + 1_536) / usual)],
     ["each parameter", { key: "a&b&c", targetLength: 0, queryLength: 5 }, 1 + Math.ceil((5 * 96 + 3 * 1_536) / usual)],
   ])("counts %s", (_, shape, expected) => {
-    const plans = createKeptPlans<string>(10 * usual);
+    const plans = createPlanCache<string>(10 * usual);
     for (const each of keys(0, 10)) keep(plans, each);
     plans.keep(shape, "plan", { project: "default/shop", generation: plans.generation() });
     expect(found(plans, keys(0, 10))).toHaveLength(10 - expected);
   });
 
   it("is not given to a plan that would take more than a part of it, which pushes nothing out", () => {
-    const plans = createKeptPlans<string>();
+    const plans = createPlanCache<string>();
     keep(plans, "k001");
     keep(plans, "k002", "default/shop", 64 * 1024);
     keep(plans, "x".repeat(64 * 1024));
@@ -107,7 +107,7 @@ describe("memory", () => {
   });
 
   it("is not taken from plans that are used by a flood of keys that come once", () => {
-    const plans = createKeptPlans<string>(100 * usual);
+    const plans = createPlanCache<string>(100 * usual);
     const used = keys(0, 50);
     for (const each of used) keep(plans, each);
     for (let at = 0; at < 5_000; at += 1) {
@@ -118,7 +118,7 @@ describe("memory", () => {
   });
 
   it("is found again after plans went out of use", () => {
-    const plans = createKeptPlans<string>(10 * usual);
+    const plans = createPlanCache<string>(10 * usual);
     for (const each of keys(0, 10)) keep(plans, each);
     found(plans, keys(0, 10));
     for (const each of keys(10, 20)) {
@@ -131,7 +131,7 @@ describe("memory", () => {
 
 /** Plans with what is known of each key: its last plan, unless that was forgotten or dropped. */
 class Followed {
-  readonly plans = createKeptPlans<string>(10 * usual);
+  readonly plans = createPlanCache<string>(10 * usual);
   readonly last = new Map<string, { readonly plan: string; readonly project: string }>();
   #count = 0;
 

@@ -5,36 +5,33 @@
 
 import type { RequestShape } from "../route/request-target.ts";
 
-export interface KeptPlans<Plan> {
+export interface PlanCache<Plan> {
   find(key: string): Plan | undefined;
   /** Changes with every change of configuration, and is compared for equality only. */
   generation(): number;
-  keep(shape: KeptShape, plan: Plan, from: PlanSource): void;
+  keep(shape: CachedShape, plan: Plan, from: PlanSource): void;
   forget(key: string): void;
   /** Something changed that plans of this project were made from. */
   drop(project: string): void;
 }
 
-type KeptShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
+type CachedShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
 
 interface PlanSource {
   /** `<namespace>/<name>` of the project. */
   readonly project: string;
-  /**
-   * `generation()` before anything was looked up. If it is another one now, the plan may be
-   * outdated.
-   */
+  /** `generation()` before anything was looked up for the plan. */
   readonly generation: number;
 }
 
-interface Kept<Plan> {
+interface Entry<Plan> {
   readonly key: string;
   readonly plan: Plan;
   readonly project: string;
   readonly bytes: number;
   isUsed: boolean;
-  older: Kept<Plan> | undefined;
-  newer: Kept<Plan> | undefined;
+  older: Entry<Plan> | undefined;
+  newer: Entry<Plan> | undefined;
 }
 
 /** All plans of a replica: some ten thousand for API keys, fewer for tokens. */
@@ -43,23 +40,20 @@ const maxBytes = 16 * 1024 * 1024;
 const maxPlanBytes = 64 * 1024;
 /** What plans of objects and values take, measured with their counters and callers. */
 const usualBytes = 2_048;
-/**
- * Memory of a parsed query, measured with every operator and twenty indexes, for each character of
- * its text …
- */
+/** Memory of a parsed query, measured with every operator: for each character of its text … */
 const bytesPerQueryCharacter = 96;
 /** … and for each of its parameters. */
 const bytesPerParameter = 1_536;
 
-export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Plan> {
-  const kept = new Map<string, Kept<Plan>>();
-  const ofProject = new Map<string, Set<Kept<Plan>>>();
+export function createPlanCache<Plan extends {}>(limit = maxBytes): PlanCache<Plan> {
+  const entries = new Map<string, Entry<Plan>>();
+  const ofProject = new Map<string, Set<Entry<Plan>>>();
   const evictionList = createEvictionList<Plan>();
   let bytes = 0;
   let generation = 0;
 
-  const remove = (each: Kept<Plan>): void => {
-    kept.delete(each.key);
+  const remove = (each: Entry<Plan>): void => {
+    entries.delete(each.key);
     evictionList.remove(each);
     bytes -= each.bytes;
     const siblings = ofProject.get(each.project);
@@ -76,9 +70,9 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
     }
   };
 
-  const add = (each: Kept<Plan>): void => {
+  const add = (each: Entry<Plan>): void => {
     makeRoom(each.bytes);
-    kept.set(each.key, each);
+    entries.set(each.key, each);
     evictionList.add(each);
     bytes += each.bytes;
     const siblings = ofProject.get(each.project);
@@ -87,13 +81,13 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
   };
 
   const forget = (key: string): void => {
-    const each = kept.get(key);
+    const each = entries.get(key);
     if (each !== undefined) remove(each);
   };
 
   return {
     find(key) {
-      const each = kept.get(key);
+      const each = entries.get(key);
       if (each === undefined) return undefined;
       each.isUsed = true;
       return each.plan;
@@ -117,7 +111,7 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
 }
 
 /** An upper bound, but for some kinds of filters by a tenth. */
-function bytesOf({ key, targetLength, queryLength }: KeptShape): number {
+function bytesOf({ key, targetLength, queryLength }: CachedShape): number {
   const query = key.slice(key.length - queryLength);
   const parameters = queryLength === 0 ? 0 : query.split("&").length;
   // One byte a character in Node. The key counts twice, for what is made of it.
@@ -126,17 +120,17 @@ function bytesOf({ key, targetLength, queryLength }: KeptShape): number {
 }
 
 interface EvictionList<Plan> {
-  add(each: Kept<Plan>): void;
-  remove(each: Kept<Plan>): void;
+  add(each: Entry<Plan>): void;
+  remove(each: Entry<Plan>): void;
   /** From old to new, then from the oldest again; undefined where there is none. */
-  next(): Kept<Plan> | undefined;
+  next(): Entry<Plan> | undefined;
 }
 
 /** An iterator of the map, kept between two uses, would keep every table that the map ever had. */
 function createEvictionList<Plan>(): EvictionList<Plan> {
-  let oldest: Kept<Plan> | undefined;
-  let newest: Kept<Plan> | undefined;
-  let hand: Kept<Plan> | undefined;
+  let oldest: Entry<Plan> | undefined;
+  let newest: Entry<Plan> | undefined;
+  let hand: Entry<Plan> | undefined;
   return {
     add(each) {
       each.older = newest;
