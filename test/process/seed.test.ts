@@ -142,7 +142,7 @@ describe("a folder `seed` beside the manifests", () => {
     put("manifests/seed/db.json", '{"books":[{"id":1,"title":"A"}],"flags":{"dark":true},"others":[]}');
     const dev = await ready();
     expect(dev.out()).toContain(
-      "Not seeded: manifests/seed/db.json: there is no resource or root key called db. It holds books, flags: put each value into a file of its own, books.json, flags.json. Objects get new ids",
+      "Not seeded: manifests/seed/db.json: there is no resource or root key called db. It has books, flags: put each value into a file of its own, books.json, flags.json. Objects get new ids",
     );
   });
 
