@@ -181,7 +181,7 @@ async function presentObjects(folder: string, state: DevState): Promise<DevState
   const { checked } = await readFolder(folder, state, new Map());
   const unread = checked.problems.find(hidesObjects);
   if (unread !== undefined) {
-    throw new StartRefused(`${problemLine(unread)}: mend it first, so that it is clear what to delete`);
+    throw new StartRefused(`${problemLine(unread)}: fix it first, so that it is clear what to delete`);
   }
   const fileKey = (file: string): string => relative(folder, file);
   return applyManifests(checked, state, { now: 0, newUid: randomUUID, fileKey }).objects;

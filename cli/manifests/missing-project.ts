@@ -60,8 +60,7 @@ function outcome(referrers: Referrers, fixed: string): string {
   if (known.length === 0) return "";
   const isOne = referrers.length === 1;
   const served = known.filter(({ isServed }) => isServed).length;
-  if (served === known.length)
-    return isOne ? " and goes on being served as it was" : " and go on being served as they were";
+  if (served === known.length) return isOne ? " and is still served as it was" : " and are still served as they were";
   const verb = isOne ? "is" : "are";
   if (served === 0) return ` and ${verb} not served until ${fixed}`;
   return ` and ${verb} served as before or not at all until ${fixed}`;

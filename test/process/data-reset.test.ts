@@ -164,7 +164,7 @@ it("leaves the data of a resource whose manifest is gone, and deletes nothing wh
   writeFileSync(join(cwd, "manifests/shop.yaml"), `${manifests}---\nkind: [\n`);
   const unread = await reset();
   expect([unread.code, unread.stdout]).toEqual([1, ""]);
-  expect(unread.stderr).toContain("mend it first, so that it is clear what to delete");
+  expect(unread.stderr).toContain("fix it first, so that it is clear what to delete");
   writeFileSync(join(cwd, "manifests/shop.yaml"), manifests.replace("name: films", "name: albums"));
   const done = await reset();
   expect(done.code).toBe(0);

@@ -155,12 +155,12 @@ describe("jsonplane dev", () => {
     expect(fault).toMatch(
       /^manifests\/open-notes\.yaml:9:26: Project\/default\/open-notes \/spec\/limits\/maxPageSize: /,
     );
-    await dev.line(/^Project\/default\/open-notes goes on being served as it was$/, since);
+    await dev.line(/^Project\/default\/open-notes is still served as it was$/, since);
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;
     edit("open-notes.yaml", (text) => `${text}a: b: c\n`);
-    await dev.line(/^manifests\/open-notes\.yaml: what it said before goes on being served$/, since);
+    await dev.line(/^manifests\/open-notes\.yaml: the version before it is still served$/, since);
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;

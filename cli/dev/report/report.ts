@@ -38,7 +38,7 @@ export function sentenceOf(state: ManifestState): string | undefined {
   return sentences[state];
 }
 
-export const unreadableSentence = "what it said before goes on being served";
+export const unreadableSentence = "the version before it is still served";
 
 export function snapshotOf(result: PassResult): Snapshot {
   const { known, verdicts, reading } = result;
@@ -125,7 +125,7 @@ function atNewUrl(former: ReportedObject | undefined, now: ReportedObject, url: 
 
 const sentences: Readonly<Record<ManifestState, string | undefined>> = {
   live: "is live",
-  lastGood: "goes on being served as it was",
+  lastGood: "is still served as it was",
   partly: "is served without this",
   refused: "is not served until this is fixed",
   waiting: "waits: its Project is suspended",

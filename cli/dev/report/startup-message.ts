@@ -68,10 +68,10 @@ export interface NoProjectOptions extends Pick<StartupMessageOptions, "folder" |
 export function noProjectLine({ folder, isEmpty, snapshot }: NoProjectOptions): string {
   const problems = snapshot?.problems.filter(({ isAbsent }) => !isAbsent) ?? [];
   const refused = new Set(problems.flatMap(({ subject = "" }) => (subject.startsWith("Project/") ? [subject] : [])));
-  if (refused.size > 0) return `No Project is served: mend ${[...refused].join(", ")}, and it is live.`;
+  if (refused.size > 0) return `No Project is served: fix ${[...refused].join(", ")} to serve it.`;
   const unread = problems.find(hidesObjects);
   if (unread !== undefined)
-    return `No Project is served: mend ${unread.file}, which can't be read, or save one in ${folder}.`;
+    return `No Project is served: fix ${unread.file}, which can't be read, or save one in ${folder}.`;
   const advice = isEmpty ? `, or have one written with ${programWord()} init ${shellWord(folder)},` : "";
   return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
 }

@@ -65,7 +65,7 @@ export const annotations: ReadonlyMap<string, AnnotationRule> = new Map([
 
 /** What an unknown keyword was most likely meant to be, where another draft or OpenAPI has it. */
 const replacements: ReadonlyMap<string, string> = new Map([
-  ["additionalItems", "write items beside prefixItems"],
+  ["additionalItems", "write items next to prefixItems"],
   ["dependencies", "write dependentRequired or dependentSchemas"],
   ["nullable", 'write "type": ["string", "null"]'],
   ["example", "write examples, a list"],

@@ -135,7 +135,7 @@ class SchemaReader {
       } else if (!annotations.has(keyword)) {
         this.#report.warn(
           childPointer(node.pointer, keyword),
-          () => `${keyword} beside $ref is ignored in ${this.#dialect}; put both under allOf, or leave $schema out`,
+          () => `${keyword} next to $ref is ignored in ${this.#dialect}; put both under allOf, or leave $schema out`,
         );
       }
     }
@@ -190,7 +190,7 @@ class SchemaReader {
 
   #checkFlag(pointer: string, value: Json): void {
     if (typeof value === "boolean") return;
-    const message = "In draft-04, write true or false, beside the bound in minimum or maximum";
+    const message = "In draft-04, write true or false, next to the bound in minimum or maximum";
     this.#report.problem(pointer, message);
   }
 

@@ -72,8 +72,7 @@ export function createCollections(database: DatabaseSync): Collections {
     const orderings = statements.orderings.all(collectionId);
     const creation = orderings.find(({ name }) => name === null);
     const everyone = statements.owner.get(collectionId, everyoneName);
-    if (creation === undefined || everyone === undefined)
-      throw new Error("A collection lacks its ordering by creation");
+    if (creation === undefined || everyone === undefined) throw new Error("A collection has no ordering by creation");
     return {
       collectionId,
       revision: row.revision === null ? undefined : Number(row.revision),

@@ -162,9 +162,9 @@ describe("the state of the overview", () => {
     [
       "a Project that is refused",
       manifest("Project", "shop", { serving: "Paused" }),
-      "mend Project/default/shop, and it is live",
+      "fix Project/default/shop to serve it",
     ],
-    ["a file that can't be read", "kind: [\n", "mend a.yaml, which can't be read, or save one in"],
+    ["a file that can't be read", "kind: [\n", "fix a.yaml, which can't be read, or save one in"],
     ["nothing", "", "No Project is served yet: save one in"],
     ["what names a Project that isn't there", books({}), "No Project is served yet: save one in"],
   ])("says what to do while no Project is served and the folder has %s", async (_what, text, advice) => {
@@ -183,7 +183,7 @@ describe("the state of the overview", () => {
     const lines = (await devOperator.reconcile()).map(({ text }) => text.replaceAll(`${dev.folder}/`, ""));
     const { manifests } = await stateOf(overview);
     const broken = manifests.find(({ subject }) => subject === "ApiResource/default/books");
-    expect(broken).toMatchObject({ state: "lastGood", outcome: "goes on being served as it was", file: "b.yaml" });
+    expect(broken).toMatchObject({ state: "lastGood", outcome: "is still served as it was", file: "b.yaml" });
     // Never accepted, so it is no object.
     const refused = manifests.find(({ subject }) => subject === "RootKey/default/flags");
     expect(refused).toMatchObject({ state: "refused", outcome: "is not served until this is fixed", file: "b.yaml" });

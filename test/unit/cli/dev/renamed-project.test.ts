@@ -55,7 +55,7 @@ describe("a Project that is renamed together with its children", () => {
       "ProjectUser/default/ada is live",
       "ApiKey/default/robot is live",
       "Project/default/shop is withdrawn",
-      `Project/default/store: ${names} belong to it, from Project/default/shop, and were created anew. Generated passwords and keys are new, in the same files as before; the former ones and all sessions have ended.`,
+      `Project/default/store: ${names} belong to it, from Project/default/shop, and were created again. Generated passwords and keys are new, in the same files as before; the former ones and all sessions have ended.`,
       "ApiResource/default/books: its data (1 object) stays stored as default/shop/api/books (deletionPolicy: Retain): to serve it again, name the Project shop again, in projectRef too",
     ]);
     expect([countsOf("store"), dev.parts("default/shop")]).toEqual([[1, 1, 1, 1], undefined]);
@@ -147,7 +147,7 @@ describe("an edit that is half done", () => {
     await served(project("shop") + children("shop", { deletionPolicy: "Delete" }));
     const before = secrets();
     expect(await newsOf(project("shop") + children("store", { deletionPolicy: "Delete" }))).toEqual([
-      `a.yaml:3:117: Project/default/store: There is no such Project: did you mean "shop"? 4 objects name it in projectRef and go on being served as they were: ${names}`,
+      `a.yaml:3:117: Project/default/store: There is no such Project: did you mean "shop"? 4 objects name it in projectRef and are still served as they were: ${names}`,
     ]);
     dev.clock.advance(graceMs);
     await dev.pass();
