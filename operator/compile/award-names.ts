@@ -1,5 +1,5 @@
-// Decides who holds a name that several objects claim: the published incumbent by UID, else the oldest, else the first by
-// name. The others' statuses say who holds it.
+// Decides who holds a name that several objects claim: the published incumbent by UID, else the
+// oldest, else the first by name. The others' statuses say who holds it.
 
 import type { StoredMeta } from "../model/objects.ts";
 
@@ -7,7 +7,10 @@ export interface Claimant {
   readonly metadata: StoredMeta;
 }
 
-/** The claimant of each name that holds it. `incumbent` answers the UID that holds a name in what is published. */
+/**
+ * The claimant of each name that holds it. `incumbent` answers the UID that holds a name in what is
+ * published.
+ */
 export function awardNames<T extends Claimant>(
   claimants: readonly T[],
   nameOf: (claimant: T) => string,

@@ -1,5 +1,6 @@
-// Checks a Project by itself, without its children: what of it is served, and its verdict. Its spec may be broken, its
-// signing ring missing, a host of it somebody else's, or an issuer out of reach; the last two cost it that host or issuer only.
+// Checks a Project by itself, without its children: what of it is served, and its verdict. Its spec
+// may be broken, its signing ring missing, a host of it somebody else's, or an issuer out of reach;
+// the last two cost it that host or issuer only.
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type {
@@ -19,7 +20,10 @@ import type { HostGrant } from "./hosts.ts";
 import { compileIssuers } from "./issuers.ts";
 
 export interface ProjectContext {
-  /** True when data of an earlier namespace are stored under the Project's name: they are not served. */
+  /**
+   * True when data of an earlier namespace are stored under the Project's name: they are not
+   * served.
+   */
   readonly foreignData?: boolean;
   readonly hosts: HostGrant;
   readonly issuers: IssuersContext;
@@ -50,7 +54,8 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   const pending = compiled.isPending ? ({ awaitsIssuers: true } as const) : {};
   const [first, ...others] = [...hosts.refused, ...compiled.refused];
   if (first === undefined) return { live, verdict: { ...subject, accepted: true, notices }, ...pending };
-  // What a platform's rule forbids needs a person just as a conflict does; the first one's reason speaks for all.
+  // What a platform's rule forbids needs a person just as a conflict does; the first one's reason
+  // speaks for all.
   const faults = [faultOf(first), ...[...others, ...notices].map(faultOf)] as const;
   const refusal = { reason: first.reason, faults };
   return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
@@ -78,8 +83,8 @@ function allowedConfig(project: Project, { hosts, notAllowed }: ProjectContext):
 }
 
 /**
- * The last published version. Hosts that the present spec does not hold are left out, because another
- * Project may hold them by now. Limits are reduced to what the platform allows now.
+ * The last published version. Hosts that the present spec does not hold are left out, because
+ * another Project may hold them by now. Limits are reduced to what the platform allows now.
  */
 export function lastGoodProject(
   project: Project,
@@ -109,7 +114,7 @@ function faultOf({ message, pointer }: Fault): Fault {
   return pointer === undefined ? { message } : { message, pointer };
 }
 
-// --------------------------------------------------------------------------------------- configuration
+// --------------------------------------------------------------------------------- configuration
 
 /** Refuses durations that make no sense together. */
 function compileProjectConfig(project: Project, hosts: HostGrant): Result<ProjectConfig> {

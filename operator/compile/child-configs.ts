@@ -1,5 +1,6 @@
-// What one ApiResource, RootKey, ProjectUser or ApiKey becomes in the configuration. A login or key whose Secret can't be had
-// goes on working, with the role, the access and the expiry that the spec says now.
+// What one ApiResource, RootKey, ProjectUser or ApiKey becomes in the configuration. A login or key
+// whose Secret can't be had goes on working, with the role, the access and the expiry that the spec
+// says now.
 
 import type { KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
 import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
@@ -61,7 +62,10 @@ export function compileUser(
   return { ok: true, value: [configOf(credential.value)], notices: credential.notices ?? [] };
 }
 
-/** One config for each live key: the current one, and one that lives out its grace period. `lastGood` = what is published. */
+/**
+ * One config for each live key: the current one, and one that lives out its grace period.
+ * `lastGood` = what is published.
+ */
 export function compileKey(
   { metadata, spec }: ApiKey,
   credential: Resolved<LiveKeys>,

@@ -1,5 +1,6 @@
-// Turns all objects of one kind into the entries of the project: names are awarded, each object is evaluated by itself, and
-// the last good version of a refused one stays. A refusal never reaches a neighbour.
+// Turns all objects of one kind into the entries of the project: names are awarded, each object is
+// evaluated by itself, and the last good version of a refused one stays. A refusal never reaches a
+// neighbour.
 
 import type { Child } from "../model/objects.ts";
 import { byName, isDeleting } from "../model/project-objects.ts";
@@ -10,12 +11,18 @@ interface Published {
   readonly uid: string;
 }
 
-/** What differs between the kinds. `C` is a config; an object makes one, or, for keys, one per live key. */
+/**
+ * What differs between the kinds. `C` is a config; an object makes one, or, for keys, one per live
+ * key.
+ */
 export interface ChildKind<O extends Child, C extends Published> {
   /** The name that only one object of the project may have, and the field that says it. */
   readonly nameOf: (object: O) => string;
   readonly nameField: string;
-  /** True while data that an earlier object of the name left are being deleted; absent for kinds without data. */
+  /**
+   * True while data that an earlier object of the name left are being deleted; absent for kinds
+   * without data.
+   */
   readonly isBeingPurged?: (name: string) => boolean;
   /** By UID, what the platform's rules forbid; absent for kinds without rules. */
   readonly notAllowed?: ReadonlyMap<string, Refusal> | undefined;
@@ -90,7 +97,10 @@ function refusalOf<O extends Child, C extends Published>(
   return refusal && { ok: false, refusal };
 }
 
-/** A refused object keeps its last good version served; an object that is being deleted is not served. */
+/**
+ * A refused object keeps its last good version served; an object that is being deleted is not
+ * served.
+ */
 export function servedConfigs<C>(
   object: Child,
   evaluation: Evaluation<readonly C[]>,

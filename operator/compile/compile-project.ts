@@ -1,5 +1,6 @@
-// Turns one Project with its children into the configuration that the data plane serves, and says of every object whether
-// it is accepted. Pure: what is read elsewhere (Secrets, hosts, the published version) comes in, nothing goes out.
+// Turns one Project with its children into the configuration that the data plane serves, and says
+// of every object whether it is accepted. Pure: what is read elsewhere (Secrets, hosts, the
+// published version) comes in, nothing goes out.
 
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { type Credentials, type Resolved, unresolved } from "../model/credentials.ts";
@@ -14,13 +15,17 @@ import { suspendedIssuers } from "./issuers.ts";
 import type { CheckResource } from "./resource-check.ts";
 
 /**
- * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor, keys in `issuers` from whoever fetches them. `published` is what is
- * published now: incumbents and last good versions come from it.
+ * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor, keys in `issuers`
+ * from whoever fetches them. `published` is what is published now: incumbents and last good
+ * versions come from it.
  */
 export interface CompileInput extends ProjectObjects, ProjectContext {
   readonly credentials: Credentials;
   readonly checkResource: CheckResource;
-  /** `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may write there. */
+  /**
+   * `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may
+   * write there.
+   */
   readonly openPurges?: ReadonlySet<string>;
 }
 
@@ -29,7 +34,10 @@ export interface CompileResult {
   readonly parts?: ProjectParts;
   /** The Project's first, then its children's by kind and name. */
   readonly verdicts: readonly Verdict[];
-  /** The keys of some issuers are being fetched for the first time: the verdict of the Project is about to be another one. */
+  /**
+   * The keys of some issuers are being fetched for the first time: the verdict of the Project is
+   * about to be another one.
+   */
   readonly awaitsIssuers?: true;
 }
 
@@ -131,7 +139,10 @@ function foreignData(input: ProjectObjects, project: Project): CompileResult {
   };
 }
 
-/** What was published before, whatever was applied since. A deleted object is withdrawn: a deleted login must end at once. */
+/**
+ * What was published before, whatever was applied since. A deleted object is withdrawn: a deleted
+ * login must end at once.
+ */
 function suspendedProject(input: CompileInput, project: Project): CompileResult {
   const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
   const { published } = input;

@@ -1,6 +1,6 @@
-// Who asks for which host, over all Projects of the fleet, and who holds it in what is published: kept as Projects come and go,
-// so that a change costs as much as its own hosts have claims, not as much as there are Projects. Says which other Projects
-// have to be looked at again.
+// Which Projects ask for a host, over all Projects of the fleet, and which hold it in what is
+// published. Kept as Projects come and go, so that a change costs as much as its own hosts have
+// claims. Says which other Projects have to be served again.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -8,7 +8,10 @@ import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { Claimant } from "./award-names.ts";
 
-/** In place of the UID of a Project that is published and not seen: no Project that is seen may have its hosts. */
+/**
+ * In place of the UID of a Project that is published and not seen: no Project that is seen may have
+ * its hosts.
+ */
 export const unseenHolder = "";
 
 /** The UID that holds a host in what is published. */
@@ -16,116 +19,91 @@ export interface Holders {
   get(host: string): string | undefined;
 }
 
-export interface HostClaims {
-  /** Takes over a Project as it is now. Returns the keys of Projects besides it whose grant may have changed by that. */
-  put(project: Project): readonly string[];
-  /** The Project is gone. Returns those that asked for a host of it. */
-  remove(ref: ProjectRef): readonly string[];
-  claimantsOf(host: string): readonly Claimant[];
-  /** The hosts that the Project of that name claims. */
-  claimedBy(ref: ProjectRef): ReadonlySet<string>;
+/** What Projects have at the hosts that they name. */
+class HostIndex<V> {
+  readonly #byProject = new Map<string, { readonly value: V; readonly hosts: readonly string[] }>();
+  /** By host, then by Project in the order in which they came. */
+  readonly #byHost = new Map<string, Map<string, V>>();
+  readonly #isSame: (one: V, other: V) => boolean;
+
+  constructor(isSame: (one: V, other: V) => boolean) {
+    this.#isSame = isSame;
+  }
+
+  of(key: string) {
+    return this.#byProject.get(key);
+  }
+
+  at(host: string): ReadonlyMap<string, V> {
+    return this.#byHost.get(host) ?? new Map();
+  }
+
+  /** Returns the hosts at which the Project has something else now. */
+  set(key: string, value: V | undefined, hosts: readonly string[]): readonly string[] {
+    const before = this.#byProject.get(key);
+    const isSame = before !== undefined && value !== undefined && this.#isSame(before.value, value);
+    const lost = (before?.hosts ?? []).filter((host) => !isSame || !hosts.includes(host));
+    const gained = hosts.filter((host) => !isSame || !before.hosts.includes(host));
+    for (const host of lost) {
+      const entries = this.#byHost.get(host);
+      entries?.delete(key);
+      if (entries?.size === 0) this.#byHost.delete(host);
+    }
+    if (value === undefined || hosts.length === 0) this.#byProject.delete(key);
+    else this.#byProject.set(key, { value, hosts });
+    if (value === undefined) return lost;
+    for (const host of gained) this.#byHost.set(host, (this.#byHost.get(host) ?? new Map<string, V>()).set(key, value));
+    return [...new Set([...lost, ...gained])];
+  }
 }
 
-export interface HostHolders extends Holders {
-  /**
-   * Takes over which hosts a project was published with; none when it was withdrawn. Returns the hosts that were let go of or
-   * taken: other Projects that claim one have to be looked at again.
-   */
-  publish(
-    ref: ProjectRef,
-    holding: { readonly uid: string; readonly hosts: readonly string[] } | undefined,
-  ): readonly string[];
-  /** The Project of that name is seen now: what it was published with before is its. */
-  seen(ref: ProjectRef, uid: string): void;
-}
+export type HostClaims = ReturnType<typeof createHostClaims>;
 
-const noHosts: ReadonlySet<string> = new Set();
-
-interface Claims {
-  readonly claimant: Claimant;
-  readonly hosts: ReadonlySet<string>;
-}
-
-export function createHostClaims(): HostClaims {
-  const byProject = new Map<string, Claims>();
-  const byHost = new Map<string, Map<string, Claimant>>();
-
-  const replace = (key: string, claims: Claims | undefined): readonly string[] => {
-    const before = byProject.get(key);
-    if (sameClaims(before, claims)) return [];
-    const lost = [...(before?.hosts ?? [])];
-    const gained = [...(claims?.hosts ?? [])];
-    for (const host of lost) forget(byHost, host, key);
-    for (const host of gained) remember(byHost, host, key, claims?.claimant);
-    if (claims === undefined || gained.length === 0) byProject.delete(key);
-    else byProject.set(key, claims);
-    const others = new Set([...lost, ...gained].flatMap((host) => [...(byHost.get(host)?.keys() ?? [])]));
+export function createHostClaims() {
+  const index = new HostIndex<Claimant>(
+    ({ metadata: one }, { metadata: other }) =>
+      one.uid === other.uid && one.creationTimestamp === other.creationTimestamp,
+  );
+  const set = (key: string, claimant: Claimant | undefined, hosts: readonly string[]): readonly string[] => {
+    const others = new Set(index.set(key, claimant, hosts).flatMap((host) => [...index.at(host).keys()]));
     others.delete(key);
     return [...others];
   };
-
   return {
-    put(project) {
-      const hosts = new Set(isDeleting(project) ? [] : hostsOf(project));
+    /** Returns the keys of Projects besides it whose grant may have changed by that. */
+    put: (project: Project): readonly string[] => {
       const { metadata } = project;
-      return replace(keyOfProject(metadata), { claimant: { metadata }, hosts });
+      return set(keyOfProject(metadata), { metadata }, isDeleting(project) ? [] : [...new Set(hostsOf(project))]);
     },
-    remove: (ref) => replace(keyOfProject(ref), undefined),
-    claimantsOf: (host) => [...(byHost.get(host)?.values() ?? [])],
-    claimedBy: (ref) => byProject.get(keyOfProject(ref))?.hosts ?? noHosts,
+    /** The Project is gone. Returns those that asked for a host of it. */
+    remove: (ref: ProjectRef): readonly string[] => set(keyOfProject(ref), undefined, []),
+    claimantsOf: (host: string): readonly Claimant[] => [...index.at(host).values()],
+    /** The hosts that the Project of that name claims. */
+    claimedBy: (ref: ProjectRef): readonly string[] => index.of(keyOfProject(ref))?.hosts ?? [],
   };
 }
 
-export function createHostHolders(): HostHolders {
-  const byProject = new Map<string, { readonly uid: string; readonly hosts: readonly string[] }>();
-  /** Holders of a host in the order in which they got it: for a moment it may be published twice. */
-  const byHost = new Map<string, Map<string, string>>();
-
-  const publish: HostHolders["publish"] = (ref, holding) => {
-    const key = keyOfProject(ref);
-    const before = byProject.get(key);
-    const sameUid = before?.uid === holding?.uid;
-    const hosts = holding?.hosts ?? [];
-    const lost = (before?.hosts ?? []).filter((host) => !sameUid || !hosts.includes(host));
-    const gained = hosts.filter((host) => !sameUid || !before?.hosts.includes(host));
-    for (const host of lost) forget(byHost, host, key);
-    for (const host of gained) remember(byHost, host, key, holding?.uid);
-    if (holding === undefined || hosts.length === 0) byProject.delete(key);
-    else byProject.set(key, holding);
-    return [...new Set([...lost, ...gained])];
-  };
-
+export function createHostHolders() {
+  const index = new HostIndex<string>((one, other) => one === other);
+  const publish = (ref: ProjectRef, uid: string | undefined, hosts: readonly string[]): readonly string[] =>
+    index.set(keyOfProject(ref), uid, hosts);
   return {
+    /**
+     * Takes over which hosts a Project was published with; no UID = it was withdrawn. Returns the
+     * hosts that were released or taken: other Projects that claim one have to be served again.
+     */
     publish,
-    get(host) {
-      const [uid] = byHost.get(host)?.values() ?? [];
+    /** For a moment a host may be published twice: the first one holds it. */
+    get(host: string): string | undefined {
+      const [uid] = index.at(host).values();
       return uid;
     },
-    seen(ref, uid) {
-      const before = byProject.get(keyOfProject(ref));
-      if (before?.uid === unseenHolder) publish(ref, { uid, hosts: before.hosts });
+    /** The Project of that name is seen now: what it was published with before is its. */
+    seen(ref: ProjectRef, uid: string): void {
+      const before = index.of(keyOfProject(ref));
+      if (before?.value === unseenHolder) publish(ref, uid, before.hosts);
     },
   };
-}
-
-function sameClaims(before: Claims | undefined, after: Claims | undefined): boolean {
-  if (before === undefined || after === undefined) return before === after;
-  const [old, now] = [before.claimant.metadata, after.claimant.metadata];
-  if (old.uid !== now.uid || old.creationTimestamp !== now.creationTimestamp) return false;
-  return before.hosts.size === after.hosts.size && [...after.hosts].every((host) => before.hosts.has(host));
-}
-
-function remember<V>(index: Map<string, Map<string, V>>, host: string, key: string, value: V | undefined): void {
-  if (value === undefined) return;
-  const entries = index.get(host) ?? new Map<string, V>();
-  entries.set(key, value);
-  index.set(host, entries);
-}
-
-function forget<V>(index: Map<string, Map<string, V>>, host: string, key: string): void {
-  const entries = index.get(host);
-  entries?.delete(key);
-  if (entries?.size === 0) index.delete(host);
 }
 
 /** The hosts that a Project claims, in the order of its manifest. */

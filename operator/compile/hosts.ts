@@ -1,5 +1,6 @@
-// Decides which Project holds each host, over all Projects of the fleet: only hosts that the platform lets the namespace
-// claim, one holder each, by the same rule as names. What a Project does not get is refused with its place.
+// Decides which Project holds each host, over all Projects of the fleet: only hosts that the
+// platform lets the namespace claim, one holder each, by the same rule as names. What a Project
+// does not get is refused with its place.
 
 import { type HostRule, suffixFor } from "../../core/env/host-rules.ts";
 import type { Project } from "../model/objects.ts";
@@ -46,9 +47,10 @@ export interface HostGrant {
 export const noHosts: HostGrant = Object.freeze({ granted: [], refused: [] });
 
 /**
- * The hosts of one Project. `incumbents` says which UID holds a host in what is published; `policy` is the platform's rule. Costs as
- * much as these hosts have claims, however many Projects there are. The Project counts as it is given, not as `claims` may still
- * have it. One that is being deleted holds nothing.
+ * The hosts of one Project. `incumbents` says which UID holds a host in what is published; `policy`
+ * is the platform's rule. Costs as much as these hosts have claims, however many Projects there
+ * are. The Project counts as it is given, not as `claims` may still have it. One that is being
+ * deleted holds nothing.
  */
 export function grantFor(
   project: Project,
@@ -84,7 +86,8 @@ function grantOf(project: Project, held: ReadonlySet<string>, policy: HostPolicy
     if (!policy.mayClaim(namespace, host)) {
       refused.push({ reason: "NotAllowed", message: notAllowed(policy, namespace, host), pointer });
     } else if (held.has(host)) granted.push(host);
-    // The holder may live in a namespace that this one's users must not know of, so it is not named.
+    // The holder may live in a namespace that this one's users must not know of, so it is not
+    // named.
     else refused.push({ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer });
   }
   return { granted, refused };

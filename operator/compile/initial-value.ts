@@ -1,5 +1,6 @@
-// Turns a RootKey's initialValue into the JSON text to start from, normalised as Kubernetes stores it: members sorted,
-// `1.0` as `1`. Refuses depth, size, integers that a double can't hold and strings that are not Unicode.
+// Turns a RootKey's initialValue into the JSON text to start from, normalised as Kubernetes stores
+// it: members sorted, `1.0` as `1`. Refuses depth, size, integers that a double can't hold and
+// strings that are not Unicode.
 
 import type { Json } from "../../core/config/types.ts";
 import { childPointer } from "../../core/json/json-pointer.ts";

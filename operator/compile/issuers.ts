@@ -1,7 +1,8 @@
-// Turns the external issuers that a Project names into what the data plane checks tokens by. They are decided on their own: an
-// issuer that the platform does not allow, or whose keys can't be had, is refused with its place and costs the Project nothing
-// else, and one is served as the spec says now, whatever else in the spec is refused. While keys can't be fetched, those that
-// were published before stay, and the Project is accepted with a notice.
+// Turns the external issuers that a Project names into what the data plane checks tokens by. They
+// are decided on their own: an issuer that the platform does not allow, or whose keys can't be had,
+// is refused with its place and costs the Project nothing else, and one is served as the spec says
+// now, whatever else in the spec is refused. While keys can't be fetched, those that were published
+// before stay, and the Project is accepted with a notice.
 
 import { X509Certificate } from "node:crypto";
 import type { IssuerConfig, ProjectParts } from "../../core/config/types.ts";
@@ -70,8 +71,8 @@ export function compileIssuers(
 }
 
 /**
- * Of a suspended Project, whose changes wait: those that are published, as far as the platform allows them and the Project
- * still names them, with the keys that they have by now.
+ * Of a suspended Project, whose changes wait: those that are published, as far as the platform
+ * allows them and the Project still names them, with the keys that they have by now.
  */
 export function suspendedIssuers(project: Project, published: Issuers, { isAllowed, lookUp }: IssuersContext): Issuers {
   const sources = issuerSourcesOf(project, isAllowed);
@@ -107,7 +108,7 @@ function isSameIssuer({ issuer: { url } }: DeclaredIssuer, config: IssuerConfig)
   return url === undefined ? isClusterIssuer(config) : !isClusterIssuer(config) && config.url === url;
 }
 
-// ------------------------------------------------------------------------------------------- its keys
+// -------------------------------------------------------------------------------------- its keys
 
 type Content = IssuerContent & Pick<IssuerConfig, "keysAreFetched">;
 /** `pointer` into the issuer. */
@@ -186,7 +187,8 @@ function unreachableContent(
   const fault = { reason: "IssuerUnreachable", message, pointer: placeOf(source) } as const;
   if (content === undefined) return { ...contentWithoutKeys(source), refused: fault };
   if (content.keys.length === 0) return { content, refused: fault };
-  // The Project as it is declared is served then: not to be ready would stop a rollout that nothing is wrong with.
+  // The Project as it is declared is served then: not to be ready would stop a rollout that nothing
+  // is wrong with.
   return { content, notice: { ...fault, message: `${message}. Those that were fetched before still count` } };
 }
 
@@ -194,14 +196,18 @@ function placeOf(source: IssuerSource): string {
   return source.kind === "cluster" ? "/kubernetes" : "/issuer/url";
 }
 
-/** Keys that were in the manifest went with it: perhaps because one of them is no longer to be trusted. */
+/**
+ * Keys that were in the manifest went with it: perhaps because one of them is no longer to be
+ * trusted.
+ */
 function wasFetched(former: IssuerConfig | undefined): former is IssuerConfig {
   return former?.keysAreFetched === true;
 }
 
 /**
- * An issuer whose keys were never fetched is published all the same: so replicas can say to its callers what is missing, and
- * ask for its keys. This cluster's is not, because its URL is fetched as well.
+ * An issuer whose keys were never fetched is published all the same: so replicas can say to its
+ * callers what is missing, and ask for its keys. This cluster's is not, because its URL is fetched
+ * as well.
  */
 function contentWithoutKeys(source: IssuerSource): Pick<FoundContent, "content"> {
   return source.kind === "cluster" ? {} : { content: { url: source.url, keys: [], keysAreFetched: true } };
@@ -250,7 +256,7 @@ function canRead(pem: string): boolean {
   }
 }
 
-// ------------------------------------------------------------------------------------ what is published
+// ----------------------------------------------------------------------------- what is published
 
 function configOf(declared: DeclaredIssuer, { url, endpoints, keysAreFetched, keys }: Content): IssuerConfig {
   const { name, issuer, claimMappings, claimValidationRules = [], access = "Read" } = declared;

@@ -1,5 +1,5 @@
-// Checks whether the schema and the indexes of an ApiResource can be used, once per spec object: a reconcile touches a whole project. Nothing
-// is validated here, so that no validator is compiled.
+// Checks whether the schema and the indexes of an ApiResource can be used, once per spec object: a
+// reconcile touches all of a project. Nothing is validated here, so that no validator is compiled.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
@@ -14,10 +14,16 @@ export type CheckResource = (spec: ResourceSpec) => Result<readonly IndexField[]
 
 const maxShared = 1_000;
 
-/** Remembers answers by the spec's identity for as long as the object that holds it lives, and nothing else of what was found in the schema. */
+/**
+ * Remembers answers by the spec's identity for as long as the object that holds it lives, and
+ * nothing else of what was found in the schema.
+ */
 export function createResourceCheck(): CheckResource {
   const answers = new WeakMap<ResourceSpec, Result<readonly IndexField[]>>();
-  /** Indexes of one top-level field, by its name: thousands of resources have a `title`, and each index is kept once. */
+  /**
+   * Indexes of one top-level field, by its name: thousands of resources have a `title`, and each
+   * index is kept once.
+   */
   const topLevel = recentlyUsed<IndexField>(maxShared);
   const shared = (index: IndexField): IndexField => {
     if (index.parts !== undefined || index.path.length > 1) return index;

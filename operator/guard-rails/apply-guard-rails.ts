@@ -1,5 +1,5 @@
-// Applies the platform's rules to the objects of a Project: default quotas and rates, a refusal for each object that breaks a
-// rule, and deletionPolicy Retain where the platform requires it.
+// Applies the platform's rules to the objects of a Project: default quotas and rates, a refusal for
+// each object that breaks a rule, and deletionPolicy Retain where the platform requires it.
 
 import type { ProjectQuota, ProjectRates, Rate } from "../../core/config/types.ts";
 import type { DataRecord } from "../model/data-record.ts";
@@ -30,8 +30,8 @@ export function applyGuardRails(objects: ProjectObjects, rails: GuardRails): Pro
 }
 
 /**
- * Objects that have gone, as `applyGuardRails` returns them. A policy of `Delete` would purge data that the platform keeps, although its
- * object was refused.
+ * Objects that have gone, as `applyGuardRails` returns them. A policy of `Delete` would purge data
+ * that the platform keeps, although its object was refused.
  */
 export function withKeptData(deleted: readonly CustomResource[], rails: GuardRails): readonly CustomResource[] {
   return deleted.map((object) => {
@@ -40,7 +40,10 @@ export function withKeptData(deleted: readonly CustomResource[], rails: GuardRai
   });
 }
 
-/** What was recorded of data before the platform had the rule, or by an operator that did not know it. */
+/**
+ * What was recorded of data before the platform had the rule, or by an operator that did not know
+ * it.
+ */
 export function withKeptRecord(record: DataRecord): DataRecord {
   const entries = record.entries.map((entry) =>
     entry.policy === "Delete" ? { ...entry, policy: "Retain" as const } : entry,
@@ -48,7 +51,10 @@ export function withKeptRecord(record: DataRecord): DataRecord {
   return { ...record, policy: "Retain", entries };
 }
 
-/** Returns the same object if nothing changes, because results about a spec are cached by its identity. */
+/**
+ * Returns the same object if nothing changes, because results about a spec are cached by its
+ * identity.
+ */
 function keepingData<T extends Project | DataObject>(object: T, { deletionPolicy: required }: NamespaceRules): T {
   if (required !== "Retain" || (object.spec.deletionPolicy ?? required) === required) return object;
   const deletionPolicy: DeletionPolicy = required;
@@ -71,7 +77,10 @@ function withDefaults(project: Project, rules: NamespaceRules): Project {
   return { ...project, spec: { ...project.spec, limits: filled } };
 }
 
-/** What was published before, cut to what the rules allow now; a Project without a quota or a rate gets what it would get. */
+/**
+ * What was published before, cut to what the rules allow now; a Project without a quota or a rate
+ * gets what it would get.
+ */
 function withinLimits<L extends { readonly quota?: ProjectQuota; readonly rate?: ProjectRates }>(
   limits: L,
   rules: NamespaceRules,

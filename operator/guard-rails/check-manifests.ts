@@ -1,4 +1,5 @@
-// What of a manifest the platform's rules forbid, with the place of each and what may be written instead.
+// What of a manifest the platform's rules forbid, with the place of each and what may be written
+// instead.
 
 import type { DataObject, Project } from "../model/objects.ts";
 import { type Fault, type Refusal, refuseAll } from "../model/verdict.ts";

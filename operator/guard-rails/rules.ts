@@ -1,5 +1,6 @@
-// The rules by which a platform limits what the manifests of a namespace may declare, how their texts in a ConfigMap are read,
-// and how the ConfigMap is followed. The chart's ValidatingAdmissionPolicies have the same rules, by the same names.
+// The rules by which a platform limits what the manifests of a namespace may declare, how their
+// texts in a ConfigMap are read, and how the ConfigMap is followed. The chart's
+// ValidatingAdmissionPolicies have the same rules, by the same names.
 
 import { readHostRules } from "../../core/env/host-rules.ts";
 import { InvalidSetting } from "../../core/env/read-settings.ts";
@@ -16,8 +17,8 @@ function readAmount(text: string): number {
 }
 
 /**
- * Each by the name that it has in the ConfigMap, for all namespaces; `<namespace>.<name>` replaces it for one. An absent rule limits
- * nothing, but for `adoptData`.
+ * Each by the name that it has in the ConfigMap, for all namespaces; `<namespace>.<name>` replaces
+ * it for one. An absent rule limits nothing, but for `adoptData`.
  */
 const readers = {
   /** May access rules, `spec.openapi` and `spec.console` say `Anyone`? `ReadOnly`: only to read. */
@@ -27,11 +28,14 @@ const readers = {
   /** The only deletionPolicy that manifests may have. */
   deletionPolicy: oneOf(["Retain", "Delete"]),
   /**
-   * May a Project take over data of an earlier namespace of its name, and objects the credentials that earlier ones left? Only
-   * where this says so.
+   * May a Project take over data of an earlier namespace of its name, and objects the credentials
+   * that earlier ones left? Only where this says so.
    */
   adoptData: oneOf(["Allow", "Deny"]),
-  /** Largest `spec.limits.quota` of a Project, and what it has if it declares none; an absent default is the largest. */
+  /**
+   * Largest `spec.limits.quota` of a Project, and what it has if it declares none; an absent
+   * default is the largest.
+   */
   maxQuotaObjects: readAmount,
   maxQuotaBytes: readAmount,
   maxQuotaDocumentKeys: readAmount,
@@ -45,7 +49,10 @@ const readers = {
   defaultRequestsPerSecond: readAmount,
   /** Absent = defaultRequestsPerSecond. */
   defaultBurst: readAmount,
-  /** As the setting `allowed-hosts`, which it replaces; always there, so that hosts are not lost with a line. */
+  /**
+   * As the setting `allowed-hosts`, which it replaces; always there, so that hosts are not lost
+   * with a line.
+   */
   allowedHosts: readHostRules,
 } as const;
 
@@ -70,7 +77,10 @@ const defaultAndLargest = [
   ["defaultBurst", "maxBurst"],
 ] as const satisfies readonly (readonly [RuleName, RuleName])[];
 
-/** `data` of the ConfigMap. Throws InvalidSetting, which names the key and says what to write instead. */
+/**
+ * `data` of the ConfigMap. Throws InvalidSetting, which names the key and says what to write
+ * instead.
+ */
 export function readGuardRails(data: Readonly<Record<string, string>>): GuardRails {
   const general: Record<string, unknown> = {};
   const special = new Map<string, Record<string, unknown>>();
@@ -125,16 +135,20 @@ export interface FollowedGuardRails {
   /** The rules that hold; none before `isKnown`. */
   current(): GuardRails;
   isKnown(): boolean;
-  /** What is wrong with the ConfigMap, without what is in it: probes are answered to everybody. Undefined when it is in use. */
+  /**
+   * What is wrong with the ConfigMap, without what is in it: probes are answered to everybody.
+   * Undefined when it is in use.
+   */
   fault(): string | undefined;
   /** Takes over the ConfigMap as it is now. */
   readonly sink: WatchSink;
 }
 
 /**
- * `name` of the ConfigMap. `onChange` is called when other rules hold. While the ConfigMap is missing or has a mistake, the
- * previous rules stay in effect: a mistake must neither free tenants of the rules nor take anything from them. A process that
- * has read none yet does not become the leader.
+ * `name` of the ConfigMap. `onChange` is called when other rules hold. While the ConfigMap is
+ * missing or has a mistake, the previous rules stay in effect: a mistake must neither free tenants
+ * of the rules nor take anything from them. A process that has read none yet does not become the
+ * leader.
  */
 export function createFollowedGuardRails(name: string, logger: Logger, onChange: () => void): FollowedGuardRails {
   let rails: GuardRails | undefined;

@@ -1,9 +1,11 @@
-// Which addresses keys of external issuers may be fetched from, and how often. Whoever writes a Project chooses the URL, and the
-// name in it may lead anywhere: never to the operator's own machine, to what only its link can reach, or to the metadata service
-// of a cloud, which gives credentials away. Private networks are allowed, because a platform's own provider is often there; the
-// list of allowed issuers decides about those.
+// Which addresses keys of external issuers may be fetched from, and how often. Whoever writes a
+// Project chooses the URL, and the name in it may lead anywhere: never to the operator's own
+// machine, to what only its link can reach, or to the metadata service of a cloud, which gives
+// credentials away. Private networks are allowed, because a platform's own provider is often there;
+// the list of allowed issuers decides about those.
 
 import { BlockList, isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import { betweenFetchesMs } from "../../core/config/wanted-keys.ts";
 
 export interface AddressRules {
@@ -22,7 +24,8 @@ const refused = blockList([
   ...(["::/127", "fe80::/10", "fec0::/10", "ff00::/8"] as const),
   // Of AWS, Google Cloud and Oracle.
   ...(["fd00:ec2::/32", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128"] as const),
-  // Ways from IPv6 to any IPv4 address: NAT64 of a site (RFC 8215), whose form a site chooses, and Teredo.
+  // Ways from IPv6 to any IPv4 address: NAT64 of a site (RFC 8215), whose form a site chooses, and
+  // Teredo.
   ...(["64:ff9b:1::/48", "2001::/32"] as const),
 ]);
 const loopback = blockList(["127.0.0.0/8", "::1/128"]);
@@ -34,7 +37,10 @@ export const clusterAddresses: AddressRules = {
   schemes: "https://",
 };
 
-/** Dev mode fetches from this machine as well, there without TLS, too: for providers that a developer runs. */
+/**
+ * Dev mode fetches from this machine as well, there without TLS, too: for providers that a
+ * developer runs.
+ */
 export const devAddresses: AddressRules = {
   mayConnectTo: (address) => clusterAddresses.mayConnectTo(address) || isLoopback(address),
   mayFetch: (url) => url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url)),
@@ -51,7 +57,10 @@ function isLoopbackHost(url: URL): boolean {
   return host === "localhost" || (isIP(host) !== 0 && isLoopback(host));
 }
 
-/** Only as it is written: what a gateway makes of an IPv6 address that stands for another one leaves this machine. */
+/**
+ * Only as it is written: what a gateway makes of an IPv6 address that stands for another one leaves
+ * this machine.
+ */
 function isLoopback(address: string): boolean {
   return loopback.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }
@@ -72,9 +81,12 @@ function isListed(list: BlockList, address: string): boolean {
   return list.check(bare, "ipv6") || (inner !== undefined && list.check(inner, "ipv4"));
 }
 
-/** The IPv4 address that an IPv6 one stands for: mapped, compatible, translated (NAT64), 6to4, or ISATAP (RFC 5214). */
+/**
+ * The IPv4 address that an IPv6 one stands for: mapped, compatible, translated (NAT64), 6to4, or
+ * ISATAP (RFC 5214).
+ */
 function embeddedAddress(address: string): string | undefined {
-  const groups = groupsOf(address);
+  const groups = ipaddr.IPv6.parse(address).parts;
   const before = groups
     .slice(0, 6)
     .map((group) => group.toString(16))
@@ -86,23 +98,14 @@ function embeddedAddress(address: string): string | undefined {
   return isEmbedding ? dotted(groups[6], groups[7]) : undefined;
 }
 
-/** Eight groups of 16 bits: a URL writes every address in one way, an IPv4 part as groups. */
-function groupsOf(address: string): readonly number[] {
-  const [head = "", tail] = hostIn(new URL(`http://[${address}]`)).split("::");
-  const of = (text: string): readonly number[] =>
-    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
-  const first = of(head);
-  const last = of(tail ?? "");
-  return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
-}
-
 function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
 /**
- * Chosen by the program that fetches: an operator in a cluster, or dev mode. No setting changes it, so that nobody lets Projects
- * reach the operator's own machine by a mistake. Tests run the operator with others: their issuers are on this machine.
+ * Chosen by the program that fetches: an operator in a cluster, or dev mode. No setting changes it,
+ * so that nobody lets Projects reach the operator's own machine by a mistake. Tests run the
+ * operator with others: their issuers are on this machine.
  */
 export interface FetchLimits {
   readonly addresses: AddressRules;
@@ -115,5 +118,8 @@ export const clusterLimits: FetchLimits = Object.freeze({
   refetchAfterMs: betweenFetchesMs,
 });
 
-/** A provider on a developer's machine has new keys whenever it starts, and the only one who sends tokens is the developer. */
+/**
+ * A provider on a developer's machine has new keys whenever it starts, and the only one who sends
+ * tokens is the developer.
+ */
 export const devLimits: FetchLimits = Object.freeze({ addresses: devAddresses, refetchAfterMs: 5_000 });

@@ -1,5 +1,5 @@
-// Fetches what an issuer publishes: its discovery document (OpenID Connect Discovery 1.0), and then its key set. Refuses what
-// is not this issuer's, and says why in a clause of our own words.
+// Fetches what an issuer publishes: its discovery document (OpenID Connect Discovery 1.0), and then
+// its key set. Refuses what is not this issuer's, and says why in a clause of our own words.
 
 import { discoveryUrl } from "../../core/issuers/issuer-kind.ts";
 import { readKeySet } from "../../core/issuers/key-set.ts";
@@ -11,7 +11,9 @@ import type { IssuerContent, IssuerEndpoints } from "../model/issuers.ts";
 import { type FetchedText, FetchFailure, type FetchOptions, fetchText } from "./fetch-text.ts";
 
 export interface FetchedIssuer extends IssuerContent {
-  /** What is wrong with it although it counts, as a clause: nothing of before may stay in its place. */
+  /**
+   * What is wrong with it although it counts, as a clause: no earlier keys may stay in its place.
+   */
   readonly fault?: string;
   /** Milliseconds after which it is to be fetched again. */
   readonly keepForMs: number;
@@ -38,8 +40,9 @@ export async function fetchIssuer(url: string, options: FetchOptions): Promise<F
 }
 
 /**
- * The issuer of this cluster's ServiceAccount tokens, by the API server that the operator is connected with. Where the
- * discovery document says that the keys are makes no difference. Rejects with FetchFailure, or with the signal's reason.
+ * The issuer of this cluster's ServiceAccount tokens, by the API server that the operator is
+ * connected with. Where the discovery document says that the keys are makes no difference. Rejects
+ * with FetchFailure, or with the signal's reason.
  */
 export async function fetchClusterIssuer(api: KubeDocuments, signal: AbortSignal): Promise<FetchedIssuer> {
   const text = await documentAt(api, "/.well-known/openid-configuration", signal);
@@ -110,7 +113,10 @@ function keysOf(text: string): Pick<FetchedIssuer, "keys" | "fault"> {
 /** Characters of what an issuer says that a failure repeats. */
 const maxShown = 200;
 
-/** In plain ASCII: a terminal may read other characters as a command, or turn the direction of what follows. */
+/**
+ * In plain ASCII: a terminal may read other characters as a command, or turn the direction of what
+ * follows.
+ */
 function shown(text: string): string {
   const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(text.slice(0, maxShown)).replaceAll(/[^ -~]/g, escapeOf);
@@ -126,7 +132,9 @@ async function fetchNamed(name: string, url: string, options: FetchOptions): Pro
   }
 }
 
-/** How a connection failed. Not for a status: it says which ports are open, and what is behind them. */
+/**
+ * How a connection failed. Not for a status: it says which ports are open, and what is behind them.
+ */
 function connectionDetail(cause: unknown): string {
   const { code, message = "" } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string };
   if (typeof code !== "string") return "";
@@ -136,7 +144,10 @@ function connectionDetail(cause: unknown): string {
 
 const seconds = { least: 300, most: 86_400, usual: 3_600 };
 
-/** Milliseconds after which keys that came with this `Cache-Control` (RFC 9111) are fetched again: from 5 minutes to a day. */
+/**
+ * Milliseconds after which keys that came with this `Cache-Control` (RFC 9111) are fetched again:
+ * from 5 minutes to a day.
+ */
 export function keepForMs(cacheControl: string | undefined): number {
   const directives = (cacheControl ?? "")
     .toLowerCase()

@@ -1,7 +1,8 @@
-// Gets one small document from a URL that whoever writes a Project has chosen. Redirects are not followed. Addresses are
-// checked when the connection is made, so that neither an address in the URL nor a name that resolves to another one later
-// leads inside. A failure has the status of the response and nothing else of it: its text could show the writer of a Project
-// what only the operator can reach.
+// Gets one small document from a URL that whoever writes a Project has chosen. Redirects are not
+// followed. Addresses are checked when the connection is made, so that neither an address in the
+// URL nor a name that resolves to another one later leads inside. A failure has the status of the
+// response and nothing else of it: its text could show the writer of a Project what only the
+// operator can reach.
 
 import { type LookupAddress, lookup as resolve } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
@@ -21,10 +22,16 @@ export interface FetchedText {
   readonly cacheControl: string | undefined;
 }
 
-/** `message` is a clause about the issuer, such as "it answered with status 404", with words of ours only. */
+/**
+ * `message` is a clause about the issuer, such as "it answered with status 404", with words of ours
+ * only.
+ */
 export class FetchFailure extends Error {
   override readonly name = "FetchFailure";
-  /** What was found, perhaps in the issuer's words. Never in a status: its readers may be unable to reach the issuer. */
+  /**
+   * What was found, perhaps in the issuer's words. Never in a status: its readers may be unable to
+   * reach the issuer.
+   */
   readonly detail: string | undefined;
 
   constructor(message: string, { detail, ...options }: ErrorOptions & { readonly detail?: string } = {}) {
@@ -41,7 +48,8 @@ export async function fetchText(url: URL, options: FetchOptions): Promise<Fetche
   if (!rules.mayFetch(url)) throw new FetchFailure(`it is not at a URL that begins with ${rules.schemes}`);
   // A connection to an address asks for no name, and so for no check of what the name stands for.
   if (isIP(hostIn(url)) !== 0 && !rules.mayConnectTo(hostIn(url))) throw refusedAddress();
-  // One for each request: what was checked when its connection was made holds for all that it carries.
+  // One for each request: what was checked when its connection was made holds for all that it
+  // carries.
   const dispatcher = createAgent(rules, certificateAuthority);
   try {
     const headers = { accept: "application/json", "accept-encoding": "identity", "user-agent": "jsonplane" };
@@ -65,7 +73,10 @@ function createAgent(rules: AddressRules, ca: string | undefined): Agent {
   return new Agent({ allowH2: false, maxResponseSize: maxBytes, connect });
 }
 
-/** Refuses a name as soon as one of its addresses is refused: which of them would be tried is chance. */
+/**
+ * Refuses a name as soon as one of its addresses is refused: which of them would be tried is
+ * chance.
+ */
 export function lookupBy(rules: AddressRules, resolveName: typeof resolve = resolve): LookupFunction {
   return (name, options, done) =>
     resolveName(name, { ...options, all: true }, (error, addresses: readonly LookupAddress[] = []) => {
@@ -106,9 +117,10 @@ function refusedAddress(): FetchFailure {
 const unresolved = "its host name can't be resolved";
 
 /**
- * Codes are of Node, OpenSSL and undici. A name that is not resolved, a certificate that is not trusted and an answer that is
- * too long have clauses of their own, because somebody has to correct them. Connections that are refused, reset or broken
- * share one, which does not say which ports are open.
+ * Codes are of Node, OpenSSL and undici. A name that is not resolved, a certificate that is not
+ * trusted and an answer that is too long have clauses of their own, because somebody has to correct
+ * them. Connections that are refused, reset or broken share one, which does not say which ports are
+ * open.
  */
 function clauseOf(error: unknown): string {
   const code = String((error as { readonly code?: unknown }).code ?? "");

@@ -1,6 +1,7 @@
-// Keeps what external issuers publish, for all Projects of this process together: fetched when the first Project names an issuer, again when its
-// keys have become old or a replica has met one that is not among them, and forgotten with the last Project. An issuer that can't be
-// reached is tried again after longer and longer pauses; what it had stays.
+// Keeps what external issuers publish, for all Projects of this process together: fetched when the
+// first Project names an issuer, again when its keys have become old or a replica has met one that
+// is not among them, and forgotten with the last Project. An issuer that can't be reached is tried
+// again after longer and longer pauses; what it had stays.
 
 import { backoffMs } from "../../core/backoff.ts";
 import { projectOfKey } from "../../core/config/config-keys.ts";
@@ -30,7 +31,10 @@ export interface IssuerFetcher {
 export interface IssuerFigures {
   /** How many issuers the last attempts could not fetch. */
   readonly unreachable: number;
-  /** Seconds since keys were fetched that no later attempt could confirm, of the issuer that has waited longest; 0 = none waits. */
+  /**
+   * Seconds since keys were fetched that no later attempt could confirm, of the issuer that has
+   * waited longest; 0 = none waits.
+   */
   readonly oldestFailureSeconds: number;
 }
 
@@ -52,9 +56,15 @@ export interface IssuerFetcherDeps {
   /** What is known of an issuer of these projects is something else now. */
   readonly onChange: (projects: Iterable<string>) => void;
   readonly observe: (observation: FetchObservation) => void;
-  /** Milliseconds from the beginning of a fetch in which a wanted key causes no other; a minute by default. */
+  /**
+   * Milliseconds from the beginning of a fetch in which a wanted key causes no other; a minute by
+   * default.
+   */
   readonly refetchAfterMs?: number;
-  /** Failures contain their details. Only for a program whose user can reach the issuers too, such as dev mode. */
+  /**
+   * Failures contain their details. Only for a program whose user can reach the issuers too, such
+   * as dev mode.
+   */
   readonly showsDetails?: true;
 }
 
@@ -62,10 +72,15 @@ export interface IssuerFetcherDeps {
 const fetchMs = 5_000;
 const late = `it did not answer within ${fetchMs / 1_000} seconds`;
 const maxAtOnce = 8;
-/** Places are left for other namespaces, because a token with a new key waits for two seconds only. */
+/**
+ * Places are left for other namespaces, because a token with a new key waits for two seconds only.
+ */
 const maxOfNamespace = 4;
 const retries = { firstMs: 5_000, maxMs: 300_000, jitter: 0.2 };
-/** Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a provider that restarts is no news. */
+/**
+ * Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a
+ * provider that restarts is no news.
+ */
 const toleratedFailures = 1;
 /** How long nothing is said of an issuer that waits for its first fetch. */
 export const pendingMs = 10_000;
@@ -127,8 +142,9 @@ class Fetcher implements IssuerFetcher {
     if (entry === undefined || entry.isUnderWay) return;
     const { timers, monotonic, refetchAfterMs = betweenFetchesMs } = this.#deps;
     const wait = refetchAfterMs - (monotonic() - entry.begunAt);
-    // Dropped: once this minute is over, a replica that still meets such tokens wants their keys again. Near its end the fetch is put off
-    // instead, because by then the replica no longer lists the want, and lists no other until its own minute is over.
+    // Dropped: once this minute is over, a replica that still meets such tokens wants their keys
+    // again. Near its end the fetch is put off instead, because by then the replica no longer lists
+    // the want, and lists no other until its own minute is over.
     if (wait > wantedForMs) return;
     entry.stopTimer();
     entry.stopTimer = timers.after(Math.max(0, wait), () => this.#enqueue(entry));
@@ -276,7 +292,7 @@ class Fetcher implements IssuerFetcher {
       this.#deps.observe({ kind: "fetched", source: entry.source });
       return;
     }
-    // No provider that restarts: it is told at once.
+    // No provider that restarts: it is reported at once.
     entry.failures = Math.max(entry.failures, toleratedFailures);
     this.#failed(entry, new FetchFailure(fault));
   }

@@ -1,5 +1,6 @@
-// Reads the API server's responses: objects, as compact as they can be kept, and failures. A failure about Secrets never carries
-// the server's own text: its validation quotes the values that were sent.
+// Reads the API server's responses: objects, as compact as they can be kept, and failures. A
+// failure about Secrets never carries the server's own text: its validation quotes the values that
+// were sent.
 
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
@@ -16,8 +17,9 @@ export function parsed(text: string, what: string): unknown {
 }
 
 /**
- * A freshly parsed object as it is kept: without managedFields and kubectl's last-applied annotation, which are half of its size and unused.
- * What is left of its metadata is copied, because an object of which a member was deleted takes V8 twice the memory.
+ * A freshly parsed object as it is kept: without managedFields and kubectl's last-applied
+ * annotation, which are half of its size and unused. What is left of its metadata is copied,
+ * because an object of which a member was deleted takes V8 twice the memory.
  */
 export function objectToKeep(parsedObject: KubeObject): KubeObject {
   const object = withoutUnused(parsedObject);
@@ -38,10 +40,10 @@ interface ServerSideOnly {
   readonly managedFields?: unknown;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- shared texts
+// ---------------------------------------------------------------------------------- shared texts
 //
-// Conditions, labels, annotations and times are alike in many objects. Of tens of thousands of objects, the copies would take more memory than
-// what differs.
+// Conditions, labels, annotations and times are alike in many objects. Of tens of thousands of
+// objects, the copies would take more memory than what differs.
 
 /** Texts that are remembered at most: lists bring what belongs together side by side. */
 const maxTexts = 2_000;
@@ -49,7 +51,10 @@ const maxLength = 256;
 
 const texts = recentlyUsed<string>(maxTexts);
 
-/** Replaces such texts of a freshly parsed object, which nobody else has yet, by equal ones of earlier objects. */
+/**
+ * Replaces such texts of a freshly parsed object, which nobody else has yet, by equal ones of
+ * earlier objects.
+ */
 function shareTexts(object: KubeObject): void {
   const { metadata } = object;
   for (const members of [object, metadata, metadata.labels, metadata.annotations]) shareIn(members);
@@ -73,7 +78,7 @@ function shared(text: string): string {
   return text;
 }
 
-// -------------------------------------------------------------------------------------------------------------------------- failures
+// -------------------------------------------------------------------------------------- failures
 
 interface StatusBody {
   readonly code?: unknown;

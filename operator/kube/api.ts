@@ -1,5 +1,6 @@
-// The API server as the operator sees it: a port with the few verbs that are used. Every call ends: a deadline of its own and
-// the caller's signal both abort it. Failures are ApiFailure (the server answered) and ApiUnreachable (it did not).
+// The API server as the operator sees it: a port with the few verbs that are used. Every call ends:
+// a deadline of its own and the caller's signal both abort it. Failures are ApiFailure (the server
+// answered) and ApiUnreachable (it did not).
 
 import type { JsonObject } from "../../core/config/types.ts";
 import type { ObjectMeta } from "../../core/manifests/object.ts";
@@ -20,7 +21,10 @@ export interface ServedMeta extends ObjectMeta {
   readonly resourceVersion: string;
 }
 
-/** An object as the server gives it; `metadata.managedFields` and kubectl's last-applied annotation are dropped on arrival. */
+/**
+ * An object as the server gives it; `metadata.managedFields` and kubectl's last-applied annotation
+ * are dropped on arrival.
+ */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -82,8 +86,8 @@ export interface KubeReader {
   /** A consistent reading (no resourceVersion is sent), one page. */
   list(type: ResourceType, request: ListRequest, options?: CallOptions): Promise<ListPage>;
   /**
-   * Events in order, until the server ends the stream. An ERROR event ends it with ApiFailure, a cut with ApiUnreachable, an
-   * aborted signal with the signal's reason.
+   * Events in order, until the server ends the stream. An ERROR event ends it with ApiFailure, a
+   * cut with ApiUnreachable, an aborted signal with the signal's reason.
    */
   watch(type: ResourceType, request: WatchRequest, options: WatchOptions): AsyncIterable<WatchEvent>;
   /** Undefined when there is no such object. */
@@ -98,12 +102,16 @@ export interface KubeDocuments {
 export interface KubeWriter {
   /** POST; 409 AlreadyExists when there is one. */
   create(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
-  /** PUT; `object` carries metadata.resourceVersion, and 409 Conflict says that it has changed since. */
+  /**
+   * PUT; `object` carries metadata.resourceVersion, and 409 Conflict says that it has changed
+   * since.
+   */
   replace(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
   /**
-   * Server-side apply (forced) as field manager `jsonplane-operator`. `object` carries metadata.uid, so that an object which is
-   * gone is never created by it (409), and another one of its name is left alone (422). The server looks at the UID on the
-   * object itself only: for `status`, `object` carries metadata.resourceVersion as well, and 409 says that it has changed.
+   * Server-side apply (forced) as field manager `jsonplane-operator`. `object` carries
+   * metadata.uid, so that an object which is gone is never created by it (409), and another one of
+   * its name is left alone (422). The server looks at the UID on the object itself only: for
+   * `status`, `object` carries metadata.resourceVersion as well, and 409 says that it has changed.
    */
   apply(type: ResourceType, object: JsonObject, options?: ApplyOptions): Promise<KubeObject>;
   /** DELETE with preconditions; false when there is none, 409 when it is another or has changed. */
@@ -131,12 +139,17 @@ export interface ApiFailureDetails {
   readonly causes?: readonly string[];
 }
 
-/** The server answered with a failure. `message` is the server's own and never holds what was sent. */
+/**
+ * The server answered with a failure. `message` is the server's own and never holds what was sent.
+ */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   /** HTTP status; in a watch the code of the ERROR event. */
   readonly status: number;
-  /** Kubernetes' word for it: `AlreadyExists`, `Conflict`, `Expired`, `Forbidden`, …; empty when it gave none. */
+  /**
+   * Kubernetes' word for it: `AlreadyExists`, `Conflict`, `Expired`, `Forbidden`, …; empty when it
+   * gave none.
+   */
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
   /** Reasons of `details.causes`, such as `NamespaceTerminating`, which a 403 has only there. */
@@ -178,17 +191,25 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 404;
 }
 
-/** 403 of a quota or of missing rights, 413 and 422 of a policy: the same write fails again until somebody acts. */
+/**
+ * 403 of a quota or of missing rights, 413 and 422 of a policy: the same write fails again until
+ * somebody acts.
+ */
 export function isLastingRefusal(error: unknown): error is ApiFailure {
   return error instanceof ApiFailure && [400, 403, 413, 422].includes(error.status);
 }
 
-/** The API server refuses this one write, for good or because another client was faster. Other writes may succeed. */
+/**
+ * The API server refuses this one write, for good or because another client was faster. Other
+ * writes may succeed.
+ */
 export function isRefusedWrite(error: unknown): boolean {
   return isLastingRefusal(error) || isConflict(error);
 }
 
-/** A write into a namespace that is being deleted: it can't succeed any more, and needs no report. */
+/**
+ * A write into a namespace that is being deleted: it can't succeed any more, and needs no report.
+ */
 export function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 403 && error.causes.includes("NamespaceTerminating");
 }

@@ -1,5 +1,5 @@
-// Finds the API server: a kubeconfig that was named, else the pod's service account, else the kubeconfig that kubectl would
-// use. Refuses with NoCluster, whose message says what to set.
+// Finds the API server: a kubeconfig that was named, else the pod's service account, else the
+// kubeconfig that kubectl would use. Refuses with NoCluster, whose message says what to set.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -18,7 +18,10 @@ export interface ConnectOptions {
   /** Path of a kubeconfig. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Variables that Kubernetes and kubectl know: KUBECONFIG, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT. */
+  /**
+   * Variables that Kubernetes and kubectl know: KUBECONFIG, KUBERNETES_SERVICE_HOST,
+   * KUBERNETES_SERVICE_PORT.
+   */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly observe: (call: CallObserved) => void;
   readonly monotonic: () => number;
@@ -82,7 +85,9 @@ function cached(load: () => Promise<Credentials>, monotonic: () => number): Omit
 
 const thisMachine: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** Refuses plain http except on this machine: a bearer token would go over the wire for all to read. */
+/**
+ * Refuses plain http except on this machine: a bearer token would go over the wire for all to read.
+ */
 export function serverUrl(text: string): URL {
   if (!URL.canParse(text)) throw new NoCluster(`the API server's address is not a URL: ${JSON.stringify(text)}`);
   const url = new URL(text);
@@ -102,8 +107,9 @@ export const refusedAdvice =
   "Look at the token in --kubeconfig. If the ServiceAccount of the pods was deleted, create it and replace the pods: a restarted container keeps the token of the former one";
 
 /**
- * Watches what calls are answered, by HTTP status, and passes it on to `next`. Credentials are loaded again after each
- * refusal, so those of a deleted ServiceAccount stay refused until its pods are replaced.
+ * Watches what calls are answered, by HTTP status, and passes it on to `next`. Credentials are
+ * loaded again after each refusal, so those of a deleted ServiceAccount stay refused until its pods
+ * are replaced.
  */
 export function createRefusedCredentials<Call extends { readonly code: string }>(
   next: (call: Call) => void,
@@ -119,10 +125,10 @@ export function createRefusedCredentials<Call extends { readonly code: string }>
   };
 }
 
-// ------------------------------------------------------------------------------------ service account
+// ------------------------------------------------------------------------------- service account
 //
-// Read here and not by client-node, which would cost the operator's pods more than fifty megabytes of memory for three
-// small files.
+// Read here and not by client-node, which would cost the operator's pods more than fifty megabytes
+// of memory for three small files.
 
 /** Where Kubernetes mounts a service account in every pod. */
 export const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -145,10 +151,10 @@ export async function inCluster({ host, port, folder, monotonic }: InClusterOpti
   return { namespace: await text("namespace"), ...cached(load, monotonic) };
 }
 
-// ----------------------------------------------------------------------------------------- kubeconfig
+// ------------------------------------------------------------------------------------ kubeconfig
 //
-// Read by client-node: contexts, merged files, client certificates, exec plugins, proxies. It is imported only here and only
-// when asked for, and nothing of its transport is used (docs/adr/0014).
+// Read by client-node: contexts, merged files, client certificates, exec plugins, proxies. It is
+// imported only here and only when asked for, and nothing of its transport is used (docs/adr/0014).
 
 export interface KubeconfigOptions {
   /** A file; else what kubectl would use: $KUBECONFIG, then the file in the home folder. */
@@ -185,7 +191,8 @@ async function load({ path, context }: KubeconfigOptions): Promise<KubeConfig> {
     const wanted = context === undefined ? "a current context with a cluster" : `a context ${JSON.stringify(context)}`;
     throw new NoCluster(`no cluster: give a kubeconfig that has ${wanted}, or run in a pod with a service account`);
   }
-  // client-node refuses http altogether unless TLS isn't verified; serverUrl has seen that it stays on this machine.
+  // client-node refuses http altogether unless TLS isn't verified; serverUrl has seen that it stays
+  // on this machine.
   if (serverUrl(cluster.server).protocol === "http:") {
     config.clusters = config.clusters.map((known) =>
       known.name === cluster.name ? { ...known, skipTLSVerify: true } : known,

@@ -1,5 +1,5 @@
-// One exchange with the API server: credentials, connection, time limit, failures. After a 401 the credentials are loaded again
-// for the next call.
+// One exchange with the API server: credentials, connection, time limit, failures. After a 401 the
+// credentials are loaded again for the next call.
 
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { failure, parsed } from "./answers.ts";
@@ -112,7 +112,8 @@ export function createHttpTransport({ source, observe, monotonic, limits }: Http
     };
     let response: Dispatcher.ResponseData;
     try {
-      // Raced as well: undici sees the signal only once a request that waits for a connection has got one.
+      // Raced as well: undici sees the signal only once a request that waits for a connection has
+      // got one.
       response = await untilAborted(pool.request(requestOf(request, credentials, signal)), signal);
     } catch (error) {
       report("<error>");
@@ -202,7 +203,7 @@ function what({ verb, type }: ApiRequest): string {
   return `${verb} ${type.plural}`;
 }
 
-// ----------------------------------------------------------------------------------------- connections
+// ----------------------------------------------------------------------------------- connections
 
 interface Pools {
   readonly calls: Dispatcher;
@@ -210,7 +211,10 @@ interface Pools {
   readonly watches: Dispatcher;
 }
 
-/** The pools for these credentials, made again when the server's CA, the client's certificate or the proxy changes. */
+/**
+ * The pools for these credentials, made again when the server's CA, the client's certificate or the
+ * proxy changes.
+ */
 export function createPools(limits: HttpTransportLimits) {
   const open = new Set<Dispatcher>();
   let present: { readonly key: string; readonly pools: Pools } | undefined;

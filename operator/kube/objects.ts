@@ -1,4 +1,5 @@
-// Every type of object that the operator reads or writes, as the API addresses it, and annotations of objects.
+// Every type of object that the operator reads or writes, as the API addresses it, and annotations
+// of objects.
 
 import type { JsonObject } from "../../core/config/types.ts";
 import { group, type Kind, kinds, type ObjectMeta, version } from "../../core/manifests/object.ts";
@@ -43,7 +44,9 @@ export function wordsIn(text: string | undefined): readonly string[] {
   return (text ?? "").split(/[\s,]+/).filter((word) => word !== "");
 }
 
-/** A copy for PUT or POST that has these annotations as well as its others; undefined removes one. */
+/**
+ * A copy for PUT or POST that has these annotations as well as its others; undefined removes one.
+ */
 export function withAnnotations(object: Annotated, changes: Readonly<Record<string, string | undefined>>): JsonObject {
   const all = Object.entries({ ...annotationsOf(object), ...changes });
   const annotations = Object.fromEntries(all.filter(([, value]) => value !== undefined));

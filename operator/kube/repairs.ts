@@ -1,18 +1,25 @@
-// Slows down repairs of the same thing again and again, where something else keeps changing it: a tool, or another
-// installation. The first repairs come immediately, later ones at growing intervals.
+// Slows down repairs of the same thing again and again, where something else keeps changing it: a
+// tool, or another installation. The first repairs come immediately, later ones at growing
+// intervals.
 
 import { createHash } from "node:crypto";
 import { backoffMs } from "../../core/backoff.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
 
-/** Something else changes the Secret as often as it is repaired, so repairs come at longer intervals. */
+/**
+ * Something else changes the Secret as often as it is repaired, so repairs come at longer
+ * intervals.
+ */
 export class SecretContested extends Error {
   override readonly name = "SecretContested";
 }
 
 export interface Repairs {
-  /** Milliseconds until `text` may be written once more at `target`, where it was written before; 0 = now. */
+  /**
+   * Milliseconds until `text` may be written once more at `target`, where it was written before; 0
+   * = now.
+   */
   waitMs(target: string, text: string): number;
   /** It was written: what differs from what was written last is no repair. */
   wrote(target: string, text: string): void;

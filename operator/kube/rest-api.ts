@@ -145,13 +145,16 @@ function nameOf(object: JsonObject): ObjectName {
   return { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
 }
 
-// ------------------------------------------------------------------------------------------- watches
+// --------------------------------------------------------------------------------------- watches
 
 /** A Secret of a mebibyte in base64 with metadata, several times over. */
 const maxLineLength = 8 * 1024 * 1024;
 const newline = 0x0a;
 
-/** Complete lines as text. Bytes are joined before they are decoded: a character may lie across two chunks. */
+/**
+ * Complete lines as text. Bytes are joined before they are decoded: a character may lie across two
+ * chunks.
+ */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxLength = maxLineLength): AsyncIterable<string> {
   let begun: Uint8Array[] = [];
   let size = 0;

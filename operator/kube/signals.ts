@@ -1,4 +1,5 @@
-// Joins signals by hand: AbortSignal.any leaves an entry in each of them for every call, and some live as long as the process.
+// Joins signals by hand: AbortSignal.any leaves an entry in each of them for every call, and some
+// live as long as the process.
 
 export interface JoinedSignal {
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
-// Makes this process the leader when it can be, and keeps it so: a Lease that is renewed every two seconds, and that others
-// leave alone for fifteen after its last change as they saw it. A leader that could not renew for ten seconds has stopped by
-// itself before any other takes over; one that was paused for longer does not try. Other durations keep these proportions.
+// Makes this process the leader when it can be, and keeps it so: a Lease that is renewed every two
+// seconds, and that others leave alone for fifteen after its last change as they saw it. A leader
+// that could not renew for ten seconds has stopped by itself before any other takes over; one that
+// was paused for longer does not try. Other durations keep these proportions.
 
 import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import { createLeaseClient, type Hold, type LeaseClient, type LeaseOptions } from "./lease.ts";
@@ -8,8 +9,9 @@ import { createLeaseClient, type Hold, type LeaseClient, type LeaseOptions } fro
 /** The right to write. */
 export interface Leadership {
   /**
-   * Whether a write may start now: the Lease was renewed within the renew deadline, by both clocks, and nobody took it. Asked
-   * before every write, so that a process which was paused writes nothing when it wakes up.
+   * Whether a write may start now: the Lease was renewed within the renew deadline, by both clocks,
+   * and nobody took it. Asked before every write, so that a process which was paused writes nothing
+   * when it wakes up.
    */
   held(): boolean;
   /** Aborted at the moment the Lease is lost or released. */
@@ -35,7 +37,10 @@ export type LeadObservation =
   /** The Lease could not be released: others wait until it expires. */
   | { readonly kind: "release_failed"; readonly error: unknown };
 
-/** `overdue` = not renewed in time, or this process was paused; `taken` = the Lease is another's, or gone. */
+/**
+ * `overdue` = not renewed in time, or this process was paused; `taken` = the Lease is another's, or
+ * gone.
+ */
 export type EndReason = "overdue" | "taken" | "released";
 
 export interface ElectorOptions extends LeaseOptions {
@@ -46,7 +51,10 @@ export interface ElectorOptions extends LeaseOptions {
 }
 
 export interface Elector {
-  /** Resolves once this process leads. Rejects with the signal's reason when it is aborted before; the Lease is free then. */
+  /**
+   * Resolves once this process leads. Rejects with the signal's reason when it is aborted before;
+   * the Lease is free then.
+   */
   acquire(signal: AbortSignal): Promise<Leadership>;
 }
 
@@ -96,7 +104,10 @@ function keepLease({ timers, leaseDurationMs, observe }: ElectorOptions, client:
   let released: Promise<void> | undefined;
   let stopDeadline: (() => void) | undefined;
 
-  /** By the clock that says more: the monotonic one stands still while a machine is suspended, the other may be set back. */
+  /**
+   * By the clock that says more: the monotonic one stands still while a machine is suspended, the
+   * other may be set back.
+   */
   const ageMs = (): number => {
     const now = client.now();
     return Math.max(now.monotonicMs - renewed.monotonicMs, now.clockMs - renewed.clockMs);

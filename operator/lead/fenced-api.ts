@@ -1,4 +1,5 @@
-// A KubeApi whose writes need the Lease: each asks first, and those under way are cut when leadership ends. Readings pass.
+// A KubeApi whose writes need the Lease: each asks first, and those under way are cut when
+// leadership ends. Readings pass.
 
 import type { CallOptions, KubeApi } from "../kube/api.ts";
 import { joinSignals } from "../kube/signals.ts";

@@ -1,5 +1,6 @@
-// The Lease object of the API server, and single attempts to take, renew or release it. Only resourceVersions decide which
-// process holds it. The times in it are for people and monitoring: no process trusts another process's clock.
+// The Lease object of the API server, and single attempts to take, renew or release it. Only
+// resourceVersions decide which process holds it. The times in it are for people and monitoring: no
+// process trusts another process's clock.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Json, JsonObject } from "../../core/config/types.ts";
@@ -25,15 +26,24 @@ export interface Moment {
   readonly clockMs: number;
 }
 
-/** `moment` is from before the request was sent: the API server can't have carried it out any earlier. */
+/**
+ * `moment` is from before the request was sent: the API server can't have carried it out any
+ * earlier.
+ */
 export interface Hold {
   readonly moment: Moment;
   readonly transitions: number;
 }
 
-/** Each call makes one or two requests. A refused or unanswered one is thrown, and changes nothing here. */
+/**
+ * Each call makes one or two requests. A refused or unanswered one is thrown, and changes nothing
+ * here.
+ */
 export interface LeaseClient {
-  /** Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there. */
+  /**
+   * Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that
+   * it wrote there.
+   */
   take(): Promise<Hold | undefined>;
   /** Renews it if it is still this process's; never takes it. */
   renew(signal: AbortSignal): Promise<Hold | undefined>;
@@ -127,12 +137,14 @@ export function createLeaseClient(options: LeaseOptions, onHolder: (holder: stri
     async renew(signal) {
       const hold = await writeKnown(signal);
       if (hold !== undefined) return hold;
-      // Changed since: by an own request whose response was lost, by an edit, or because another process has it now.
+      // Changed since: by an own request whose response was lost, by an edit, or because another
+      // process has it now.
       const object = await read(signal);
       return object !== undefined && isHolder() ? write(object, signal) : undefined;
     },
     async release() {
-      // Read first: the last renewal may have been cut off. It may even arrive between the reading and the write.
+      // Read first: the last renewal may have been cut off. It may even arrive between the reading
+      // and the write.
       for (let attempt = 1; (await isMine()) && known !== undefined; attempt += 1) {
         try {
           keep(await api.replace(leaseType, releasedLease(known.object, clock.now()), { timeoutMs }));

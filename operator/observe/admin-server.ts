@@ -1,4 +1,5 @@
-// The operator's only port: probes and metrics, without credentials or for one token, for the cluster's own network.
+// The operator's only port: probes and metrics, without credentials or for one token, for the
+// cluster's own network.
 
 import type { FastifyInstance } from "fastify";
 import { createAdminApp } from "../../core/http/admin-app.ts";
@@ -7,7 +8,10 @@ import type { OperatorMetrics } from "./metrics.ts";
 
 export interface AdminDeps {
   readonly metrics: Pick<OperatorMetrics, "registry">;
-  /** What keeps this process from leading; undefined = nothing does. A standby is ready too: it takes over immediately. */
+  /**
+   * What keeps this process from leading; undefined = nothing does. A standby is ready too: it
+   * takes over immediately.
+   */
   readonly notReady: () => string | undefined;
   /** False when only a restart helps. An API server that is away is no such case. */
   readonly healthy?: () => boolean;

@@ -1,5 +1,6 @@
-// The operator's destructive actions, each as one log line of level info with `audit: true`: what was done to which object, by its
-// uid, and why. No secret, no hash and no value is among the facts. docs/observability.md lists the messages.
+// The operator's destructive actions, each as one log line of level info with `audit: true`: what
+// was done to which object, by its uid, and why. No secret, no hash and no value is among the
+// facts. docs/observability.md lists the messages.
 
 import type { Fields, Logger } from "../../core/log/logger.ts";
 

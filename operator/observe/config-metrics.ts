@@ -1,4 +1,5 @@
-// What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
+// What comes of the work: configuration published and taken up, objects and their conditions, data
+// and Secrets removed.
 
 import { type KeptFigures, type ObjectCount, type RedisServer, type StalledCount, storedSeriesOf } from "./figures.ts";
 import type { Instruments } from "./instruments.ts";
@@ -29,7 +30,9 @@ export interface ConfigGauges {
   /** How many Projects are Ready, and not known to be served by a live replica. */
   readonly unavailableProjects: () => number;
   readonly issuers: () => { readonly unreachable: number; readonly oldestFailureSeconds: number } | undefined;
-  /** Since the oldest event of a deletion or of lowered access that replicas have not acknowledged. */
+  /**
+   * Since the oldest event of a deletion or of lowered access that replicas have not acknowledged.
+   */
   readonly oldestRevocationSeconds: () => number | undefined;
 }
 
@@ -41,7 +44,10 @@ export type ConfigObservation =
   | { readonly kind: "contested" }
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
-  /** From the moment that a deletion, or lowered access, arrived until every replica refuses what is lost. */
+  /**
+   * From the moment that a deletion, or lowered access, arrived until every replica refuses what is
+   * lost.
+   */
   | { readonly kind: "revoked"; readonly seconds: number }
   | { readonly kind: "secrets_swept"; readonly count: number }
   /** Replicas have removed stored data as they were ordered to. */

@@ -1,4 +1,5 @@
-// What metrics show of objects, stored data and Redis servers: counts, so that no metric has a series of a single object.
+// What metrics show of objects, stored data and Redis servers: counts, so that no metric has a
+// series of a single object.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { MemoryUse } from "../../core/redis/primaries.ts";
@@ -22,7 +23,10 @@ export interface StalledCount {
 
 /** Follow each change, so that a scrape walks over no objects. */
 export interface ObjectCounts {
-  /** `before` is the object as it was counted last; undefined = it was not there. `now` undefined = it is no more. */
+  /**
+   * `before` is the object as it was counted last; undefined = it was not there. `now` undefined =
+   * it is no more.
+   */
   change(before: CustomResource | undefined, now: CustomResource | undefined): void;
   objects(): readonly ObjectCount[];
   /** Objects that need a person. */
@@ -83,7 +87,10 @@ function addTo<T extends { readonly count: number }>(
   else counts.set(key, { ...labels, count } as T);
 }
 
-/** At most so many series, by name, so that the same ones have one each time; all others are added up. */
+/**
+ * At most so many series, by name, so that the same ones have one each time; all others are added
+ * up.
+ */
 function capped<T extends { readonly count: number }>(
   counts: ReadonlyMap<string, T>,
   max: number,
@@ -105,7 +112,10 @@ export interface StoredSeries {
 /** As many Projects as one installation is made for. */
 const maxStoredSeries = 10_000;
 
-/** The objects that Projects store, by `<namespace>/<name>`, as series: costs can be shared out by them. */
+/**
+ * The objects that Projects store, by `<namespace>/<name>`, as series: costs can be shared out by
+ * them.
+ */
 export function storedSeriesOf(counts: ReadonlyMap<string, number>, max = maxStoredSeries): readonly StoredSeries[] {
   const series = Array.from(counts, ([key, count]): readonly [string, StoredSeries] => {
     const { namespace, name } = projectOfKey(key);

@@ -1,5 +1,5 @@
-// Short ways to make metrics on one registry. Label values are a closed list each, such as kinds, results and reasons, or
-// bounded in number, such as namespaces.
+// Short ways to make metrics on one registry. Label values are a closed list each, such as kinds,
+// results and reasons, or bounded in number, such as namespaces.
 
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 

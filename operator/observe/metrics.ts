@@ -1,5 +1,5 @@
-// Every Prometheus metric of the operator, on a registry of its own, and the observers that feed them. docs/reference/
-// operator-metrics.md lists them.
+// Every Prometheus metric of the operator, on a registry of its own, and the observers that feed
+// them. docs/reference/ operator-metrics.md lists them.
 
 import { Registry } from "prom-client";
 import type { Clock } from "../../core/clock.ts";
@@ -9,13 +9,19 @@ import { type ConfigGauges, type ConfigObservation, configMetrics } from "./conf
 import { type Instruments, instrumentsOn } from "./instruments.ts";
 import { type WorkGauges, type WorkMetrics, workMetrics } from "./work-metrics.ts";
 
-/** The functions are called when Prometheus asks, so they may read what is made later than the metrics. */
+/**
+ * The functions are called when Prometheus asks, so they may read what is made later than the
+ * metrics.
+ */
 export interface OperatorMetricsOptions extends ConfigGauges, WorkGauges {
   readonly clock: Clock;
   /** The Lease's. */
   readonly leaseName: string;
   readonly leads: () => boolean;
-  /** Milliseconds since the API server last sent something about each watched kind; undefined = never. */
+  /**
+   * Milliseconds since the API server last sent something about each watched kind; undefined =
+   * never.
+   */
   readonly informers: () => Iterable<{ readonly kind: string; readonly idleMs: number | undefined }>;
 }
 

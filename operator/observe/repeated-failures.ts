@@ -1,4 +1,5 @@
-// Logs failures that are met again and again: immediately, and then once a minute until they are over.
+// Logs failures that are met again and again: immediately, and then once a minute until they are
+// over.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -30,7 +31,10 @@ export function createReminders(monotonic: Monotonic): Reminders {
 
 export type InterruptionLog = (kind: string, observation: ReflectorObservation) => void;
 
-/** Logs failures of lists and watches by kind, and watches that missed changes, as a comparison with a list shows. */
+/**
+ * Logs failures of lists and watches by kind, and watches that missed changes, as a comparison with
+ * a list shows.
+ */
 export function createInterruptionLog(logger: Logger, monotonic: Monotonic): InterruptionLog {
   const reminders = createReminders(monotonic);
   return (kind, observation) => {
@@ -56,7 +60,10 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
   };
 }
 
-/** Logs acknowledgements and usage figures that can't be read: they are asked for many times a second while somebody waits. */
+/**
+ * Logs acknowledgements and usage figures that can't be read: they are asked for many times a
+ * second while somebody waits.
+ */
 export function createAcknowledgementLog(
   logger: Pick<Logger, "warn">,
   monotonic: Monotonic,

@@ -1,5 +1,5 @@
-// The queue and the workers, under the names that client-go and controller-runtime gave them, so that dashboards made for other
-// operators show this one too.
+// The queue and the workers, under the names that client-go and controller-runtime gave them, so
+// that dashboards made for other operators show this one too.
 
 import type { Stage } from "../queue/lanes.ts";
 import type { QueueFigures, QueueObservation } from "../queue/work-queue.ts";
@@ -17,7 +17,10 @@ export interface WorkMetrics {
   readonly observeWork: (observation: WorkObservation, stage?: Stage) => void;
 }
 
-/** One queue and controller serves a Project with its children, the other one reports that in their statuses. */
+/**
+ * One queue and controller serves a Project with its children, the other one reports that in their
+ * statuses.
+ */
 const names: Readonly<Record<Stage, string>> = { serve: "project", report: "project-status" };
 const stages = ["serve", "report"] as const;
 

@@ -1,5 +1,6 @@
-// Makes argon2id hashes beside the passes over Projects. A pass that needs one which is not made yet goes on without it, and its Project is due again
-// once it is. Namespaces take turns, and so do the Projects of each. A hash that can't be made fails the pass that asks for it next.
+// Makes argon2id hashes while passes over Projects go on. A pass that needs one which is not made
+// yet continues without it, and its Project is due again once it is. Namespaces take turns, and so
+// do the Projects of each. A hash that can't be made fails the pass that asks for it next.
 
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -11,14 +12,13 @@ import {
   isHashable,
   isPasswordOf,
   type PasswordCost,
-  passwordCost,
   requireHashable,
 } from "../../core/password/hash-password.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface PasswordHasher {
-  /** For one pass over a Project, `<namespace>/<name>`; a Project has one at a time. Can be passed on by itself. */
+  /** For one pass over a Project, `<namespace>/<name>`; a Project has one at a time. */
   readonly passOf: (project: string) => PassHashes;
   /** Nothing is begun any more. */
   stop(): void;
@@ -28,9 +28,15 @@ export interface PasswordHasher {
 export interface PassHashes {
   /** Throws PasswordRefused. */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
-  /** False for a password that can't be hashed and, unless it `begins`, for what no former pass has asked. */
+  /**
+   * False for a password that can't be hashed and, unless it `begins`, for what no former pass has
+   * asked.
+   */
   readonly isPasswordOf: (hash: string, password: string, begins: boolean) => Promise<boolean | undefined>;
-  /** Forgets what former passes asked for and this one did not. Milliseconds since the Project began to wait; undefined = it doesn't. */
+  /**
+   * Forgets what former passes asked for and this one did not. Milliseconds since the Project began
+   * to wait; undefined = it doesn't.
+   */
   end(): number | undefined;
 }
 
@@ -41,12 +47,7 @@ export interface PasswordHasherDeps {
   /** Hashes that are made at a time; default: one for two processors, and two at most. */
   readonly atOnce?: number;
   /** For tests. */
-  readonly argon2?: Argon2;
-}
-
-interface Argon2 {
-  readonly hashPassword: typeof hashPassword;
-  readonly isPasswordOf: typeof isPasswordOf;
+  readonly argon2?: { readonly hashPassword: typeof hashPassword; readonly isPasswordOf: typeof isPasswordOf };
 }
 
 type Make = () => Promise<unknown>;
@@ -69,22 +70,20 @@ interface ProjectJobs {
 /** A thousand passwords must not lead to a thousand passes. */
 const betweenPassesMs = 500;
 
-export function createPasswordHasher(deps: PasswordHasherDeps): PasswordHasher {
-  return new Hasher(deps);
-}
-
-function isCheap(cost: PasswordCost = passwordCost): boolean {
-  return cost.memoryKiB <= generatedPasswordCost.memoryKiB;
-}
-
-/** Argon2 shares four threads with all else that Node does beside JavaScript, and the processors with the passes. */
+/**
+ * Argon2 shares four threads with all else that Node does outside JavaScript, and the processors
+ * with the passes.
+ */
 function defaultAtOnce(): number {
   return Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
+export function createPasswordHasher(deps: PasswordHasherDeps): PasswordHasher {
+  return new Hasher(deps);
+}
+
 class Hasher implements PasswordHasher {
   readonly #deps: PasswordHasherDeps;
-  readonly #atOnce: number;
   readonly #projects = new Map<string, ProjectJobs>();
   /** Projects with jobs that nobody has begun. */
   readonly #due = new FairQueue<string>();
@@ -93,32 +92,75 @@ class Hasher implements PasswordHasher {
 
   constructor(deps: PasswordHasherDeps) {
     this.#deps = deps;
-    this.#atOnce = deps.atOnce ?? defaultAtOnce();
   }
 
   readonly passOf = (project: string): PassHashes => {
-    const jobs = this.#projects.get(project) ?? { jobs: new Map(), waiting: new Map(), unmade: new Set(), since: 0 };
-    this.#projects.set(project, jobs);
-    const { argon2 = { hashPassword, isPasswordOf } } = this.#deps;
-    return new Pass(jobs, argon2, {
-      added: () => {
-        if (jobs.unmade.size === 1) jobs.since = this.#deps.monotonic();
-        this.#due.add(project, projectOfKey(project).namespace);
-        this.#begin();
+    const { argon2 = { hashPassword, isPasswordOf }, monotonic } = this.#deps;
+    const known = this.#projects.get(project) ?? { jobs: new Map(), waiting: new Map(), unmade: new Set(), since: 0 };
+    this.#projects.set(project, known);
+    const asked = new Set<string>();
+    const ask = <T>(what: string, make: () => Promise<T>): T | undefined => {
+      asked.add(what);
+      return this.#ask(project, what, make) as T | undefined;
+    };
+    return {
+      async hashPassword(password, cost) {
+        requireHashable(password);
+        const make = () => argon2.hashPassword(password, cost);
+        // Of a password that was made here: far below a millisecond.
+        if (cost !== undefined && cost.memoryKiB <= generatedPasswordCost.memoryKiB) return await make();
+        // Users of one Project with one password have one hash: most name one entry of one Secret.
+        // Only those who can read the hashes see that they share a salt, and nobody guesses faster.
+        return ask(digestOf(password), make);
       },
-      ended: () => {
-        if (jobs.jobs.size === 0) this.#projects.delete(project);
-        return jobs.unmade.size === 0 ? undefined : this.#deps.monotonic() - jobs.since;
+      async isPasswordOf(hash, password, begins) {
+        // No hash was made of it, and nothing bounds what such passwords take to keep.
+        if (!isHashable(password)) return false;
+        const what = digestOf(password, hash);
+        if (!begins && !known.jobs.has(what)) return false;
+        return ask(what, () => argon2.isPasswordOf(hash, password));
       },
-    });
+      end: () => {
+        for (const [what, job] of known.jobs) {
+          if (asked.has(what)) continue;
+          known.jobs.delete(what);
+          known.waiting.delete(job);
+          known.unmade.delete(job);
+        }
+        if (known.jobs.size === 0) this.#projects.delete(project);
+        return known.unmade.size === 0 ? undefined : monotonic() - known.since;
+      },
+    };
   };
 
   stop(): void {
     this.#isStopped = true;
   }
 
+  /** What was made; undefined = not yet. */
+  #ask(project: string, what: string, make: Make): unknown {
+    const known = this.#projects.get(project);
+    if (known === undefined) throw new Error("The pass has ended");
+    const { made } = known.jobs.get(what) ?? {};
+    if (made !== undefined) {
+      if ("value" in made) return made.value;
+      known.jobs.delete(what);
+      throw made.error;
+    }
+    if (known.jobs.has(what)) return undefined;
+    const job: Job = {};
+    known.jobs.set(what, job);
+    known.waiting.set(job, make);
+    known.unmade.add(job);
+    if (known.unmade.size === 1) known.since = this.#deps.monotonic();
+    this.#due.add(project, projectOfKey(project).namespace);
+    this.#begin();
+    return undefined;
+  }
+
   #begin(): void {
-    while (this.#underWay < this.#atOnce && !this.#isStopped) {
+    const { atOnce = defaultAtOnce() } = this.#deps;
+    while (this.#underWay < atOnce && !this.#isStopped) {
       const project = this.#due.shift();
       if (project === undefined) return;
       const { waiting = new Map<Job, Make>() } = this.#projects.get(project) ?? {};
@@ -150,69 +192,4 @@ class Hasher implements PasswordHasher {
 
 function digestOf(...what: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(what)).digest("base64");
-}
-
-interface PassEvents {
-  readonly added: () => void;
-  readonly ended: () => number | undefined;
-}
-
-class Pass implements PassHashes {
-  readonly #known: ProjectJobs;
-  readonly #argon2: Argon2;
-  readonly #events: PassEvents;
-  readonly #asked = new Set<string>();
-
-  constructor(known: ProjectJobs, argon2: Argon2, events: PassEvents) {
-    this.#known = known;
-    this.#argon2 = argon2;
-    this.#events = events;
-  }
-
-  readonly hashPassword: PassHashes["hashPassword"] = async (password, cost) => {
-    requireHashable(password);
-    const make = () => this.#argon2.hashPassword(password, cost);
-    // Of a password that was made here: far below a millisecond.
-    if (isCheap(cost)) return await make();
-    // Users of one Project with one password have one hash: most name one entry of one Secret. That they share a salt tells only those
-    // who can read the hashes, and nobody guesses faster by it.
-    return await this.#ask(digestOf(password), make);
-  };
-
-  readonly isPasswordOf: PassHashes["isPasswordOf"] = async (hash, password, begins) => {
-    // No hash was made of it, and nothing bounds what such passwords take to keep.
-    if (!isHashable(password)) return false;
-    const what = digestOf(password, hash);
-    if (!begins && !this.#known.jobs.has(what)) return false;
-    return await this.#ask(what, () => this.#argon2.isPasswordOf(hash, password));
-  };
-
-  end(): number | undefined {
-    const { jobs, waiting, unmade } = this.#known;
-    for (const [what, job] of jobs) {
-      if (this.#asked.has(what)) continue;
-      jobs.delete(what);
-      waiting.delete(job);
-      unmade.delete(job);
-    }
-    return this.#events.ended();
-  }
-
-  async #ask<T>(what: string, make: () => Promise<T>): Promise<T | undefined> {
-    const { jobs, waiting, unmade } = this.#known;
-    this.#asked.add(what);
-    const { made } = jobs.get(what) ?? {};
-    if (made !== undefined) {
-      if ("value" in made) return made.value as T;
-      jobs.delete(what);
-      throw made.error;
-    }
-    if (jobs.has(what)) return undefined;
-    const job: Job = {};
-    jobs.set(what, job);
-    waiting.set(job, make);
-    unmade.add(job);
-    this.#events.added();
-    return undefined;
-  }
 }

@@ -1,14 +1,16 @@
-// Works on several keys of the queue concurrently. Whatever a handler does, its worker goes on: an error is reported and the key comes again.
-// A handler that takes long is reported and waited for. It is not aborted: every call that it makes has a limit of its own, so that it ends;
-// what it has published its statuses have to say; and the next attempt would take as long.
+// Works on several keys of the queue concurrently. Whatever a handler does, its worker goes on: an
+// error is reported and the key comes again. A handler that takes long is reported and waited for.
+// It is not aborted: every call that it makes has a limit of its own, so that it ends; what it has
+// published its statuses have to say; and the next attempt would take as long.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { Stage } from "./lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /**
- * Undefined = all is done; `requeue: "backoff"` = to be retried after a backoff, without being a failure; `requeue: "report"` = served, and its
- * statuses are still to be reported: only then is its next backoff the shortest again.
+ * Undefined = all is done; `requeue: "backoff"` = to be retried after a backoff, without being a
+ * failure; `requeue: "report"` = served, and its statuses are still to be reported: only then is
+ * its next backoff the shortest again.
  */
 export type WorkResult =
   | { readonly requeueAfterMs?: number; readonly requeue?: "report" }

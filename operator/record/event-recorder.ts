@@ -1,5 +1,6 @@
-// Writes Events (events.k8s.io/v1), which `kubectl describe` shows, one after the other, and never makes anyone wait for that.
-// Repetitions are counted in the Event that is there; what is too much, or can't be written, is dropped and counted.
+// Writes Events (events.k8s.io/v1), which `kubectl describe` shows, one after the other, and never
+// makes anyone wait for that. Repetitions are counted in the Event that is there; what is too much,
+// or can't be written, is dropped and counted.
 
 import { Backoff } from "../../core/backoff.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -37,8 +38,8 @@ export interface StoppableRecorder extends EventRecorder {
 export type RecordObservation =
   | { readonly kind: "written" }
   /**
-   * `limit` = too many about one object, `rate` = too many Normal ones about all, `full` = too many wait, `failed` = the API
-   * server refused it or is away.
+   * `limit` = too many about one object, `rate` = too many Normal ones about all, `full` = too many
+   * wait, `failed` = the API server refused it or is away.
    */
   | {
       readonly kind: "dropped";
@@ -134,13 +135,19 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
   };
 }
 
-/** As Kubernetes' own components do it: a burst of twenty-five about one object, then one in five minutes. */
+/**
+ * As Kubernetes' own components do it: a burst of twenty-five about one object, then one in five
+ * minutes.
+ */
 const perObject = { burst: 25, perSecond: 1 / 300 };
 const objectsRemembered = 4_096;
 /** Normal Events about all objects: when thousands become ready at once, their statuses say so. */
 const allNormal = { burst: 100, perSecond: 1 };
 
-/** The limit that one more Event would exceed. Warnings have limits of their own, so that Normal ones never use up theirs. */
+/**
+ * The limit that one more Event would exceed. Warnings have limits of their own, so that Normal
+ * ones never use up theirs.
+ */
 function createEventLimits(monotonic: Monotonic): (event: Series) => "limit" | "rate" | undefined {
   const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
   const normal = new TokenBucket(allNormal, monotonic);
@@ -171,7 +178,10 @@ async function write(options: RecorderOptions, series: Series, signal: AbortSign
   }
 }
 
-/** Otherwise it would be refused again: the namespace is going, the right is missing, or this is not the leader. */
+/**
+ * Otherwise it would be refused again: the namespace is going, the right is missing, or this is not
+ * the leader.
+ */
 function isPassing(error: unknown): boolean {
   if (error instanceof ApiUnreachable) return true;
   return error instanceof ApiFailure && (error.status === 429 || error.status >= 500);

@@ -1,7 +1,8 @@
-// The users of a Redis that comes with the installation, with each program's rights and no more, as docs/reference/redis.md lists
-// them. They stand in a Secret in the operator's own namespace: Redis mounts its ACL file, the data plane reads its URL from it.
-// Passwords stay; rights are what this version of the programs needs. A Secret that can't be used is refused with
-// RedisSecretUnusable, and never overwritten.
+// The users of a Redis that comes with the installation, with each program's rights and no more, as
+// docs/reference/redis.md lists them. They stand in a Secret in the operator's own namespace: Redis
+// mounts its ACL file, the data plane reads its URL from it. Passwords stay; rights are what this
+// version of the programs needs. A Secret that can't be used is refused with RedisSecretUnusable,
+// and never overwritten.
 
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../core/config/types.ts";
@@ -39,8 +40,9 @@ export type RedisUser = "jsonplane-operator" | "jsonplane-dataplane" | "jsonplan
 const redisUsers = Object.keys(programRules) as readonly RedisUser[];
 
 /**
- * The default user is off, and keeps every right: Redis reads its append-only file with that user's rights, and leaves out
- * what they don't cover. Probes have a user of their own, which can ask whether the server is up, and nothing else.
+ * The default user is off, and keeps every right: Redis reads its append-only file with that user's
+ * rights, and leaves out what they don't cover. Probes have a user of their own, which can ask
+ * whether the server is up, and nothing else.
  */
 const others = [
   "user default off sanitize-payload resetpass ~* &* +@all",
@@ -123,7 +125,10 @@ export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUser
   };
 }
 
-/** The operator's URL as the Secret says, for commands that make none; undefined when there is no such Secret. */
+/**
+ * The operator's URL as the Secret says, for commands that make none; undefined when there is no
+ * such Secret.
+ */
 export async function operatorRedisUrl(api: Pick<KubeApi, "get">, name: ObjectName): Promise<string | undefined> {
   const secret = await api.get(secretType, name);
   return secret && entryOf(secret, redisEntries.operatorUrl);
@@ -202,8 +207,8 @@ function encoded(text: string): string {
 const commandTimeoutMs = 5_000;
 
 /**
- * Applies the users to a running server, which reads its ACL file only when it starts: an upgrade has the rights that it needs
- * immediately. Throws StoreUnavailable while the server is away.
+ * Applies the users to a running server, which reads its ACL file only when it starts: an upgrade
+ * has the rights that it needs immediately. Throws StoreUnavailable while the server is away.
  */
 export async function applyRedisUsers({ adminUrl, passwords }: RedisUsers): Promise<void> {
   const target = parseRedisUrl(adminUrl);

@@ -52,7 +52,7 @@ export function createHostRegistry(policy: HostPolicy): HostRegistry {
     remove: (project) => claims.remove(project.metadata),
     grantOf: (project) => grantFor(project, claimsInForce, holders, policy),
     published(ref, parts, refusedUid) {
-      const published = holders.publish(ref, parts && { uid: parts.project.uid, hosts: parts.project.hosts });
+      const published = holders.publish(ref, parts?.project.uid, parts?.project.hosts ?? []);
       const changed = [...published, ...setRefused(ref, refusedUid)];
       const claimants = changed.flatMap((host) =>
         claims.claimantsOf(host).map(({ metadata }) => keyOfProject(metadata)),
@@ -60,7 +60,7 @@ export function createHostRegistry(policy: HostPolicy): HostRegistry {
       return [...new Set(claimants)].filter((key) => key !== keyOfProject(ref));
     },
     addPublished(ref, uid, hosts) {
-      holders.publish(ref, { uid: uid ?? unseenHolder, hosts });
+      holders.publish(ref, uid ?? unseenHolder, hosts);
     },
   };
 }

@@ -112,7 +112,7 @@ function fleet() {
       const project = standing.get(key);
       for (const [host, uid] of plainHolders) if (uid.startsWith(`${key} `)) plainHolders.delete(host);
       if (project === undefined) {
-        holders.publish(location, undefined);
+        holders.publish(location, undefined, []);
         return;
       }
       const { uid } = project.metadata;
@@ -120,7 +120,7 @@ function fleet() {
       // One publishes only what nobody else is published with.
       const hosts = granted.filter((host) => !plainHolders.has(host));
       for (const host of hosts) plainHolders.set(host, uid);
-      holders.publish(location, { uid, hosts });
+      holders.publish(location, uid, hosts);
     },
   };
 }
@@ -186,12 +186,12 @@ describe("host holders", () => {
   it("say which hosts were let go of or taken", () => {
     const holders = createHostHolders();
     const ref = { namespace: "shop", name: "x" };
-    expect(holders.publish(ref, { uid: "1", hosts: ["a", "b"] })).toEqual(["a", "b"]);
-    expect(holders.publish(ref, { uid: "1", hosts: ["b", "a"] })).toEqual([]);
-    expect(holders.publish(ref, { uid: "1", hosts: ["b"] })).toEqual(["a"]);
-    expect(holders.publish(ref, { uid: "2", hosts: ["b"] })).toEqual(["b"]);
+    expect(holders.publish(ref, "1", ["a", "b"])).toEqual(["a", "b"]);
+    expect(holders.publish(ref, "1", ["b", "a"])).toEqual([]);
+    expect(holders.publish(ref, "1", ["b"])).toEqual(["a"]);
+    expect(holders.publish(ref, "2", ["b"])).toEqual(["b"]);
     expect(holders.get("b")).toBe("2");
-    expect(holders.publish(ref, undefined)).toEqual(["b"]);
+    expect(holders.publish(ref, undefined, [])).toEqual(["b"]);
     expect(holders.get("b")).toBeUndefined();
   });
 });
