@@ -1,9 +1,10 @@
 // Dev mode: data folder, store, data plane, stand-in for the operator, watcher, and the terminal.
 
-import { randomBytes, randomUUID } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
-import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
+import { hashPassword } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
@@ -18,6 +19,7 @@ import { createDevOperator, type DevOperator } from "./apply/dev-operator.ts";
 import { follow } from "./apply/follow.ts";
 import { type DataFolder, otherDataFolders } from "./data-folder/data-folder.ts";
 import { createStateFile } from "./data-folder/dev-state.ts";
+import { writeAtomically } from "./data-folder/files.ts";
 import { createSecretFiles, type SecretFiles } from "./data-folder/secret-files.ts";
 import { createOverview, type Overview } from "./overview/overview.ts";
 import { ownHosts } from "./overview/own-hosts.ts";
@@ -177,9 +179,17 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
     random: randomBytes,
     newUid: randomUUID,
     hashPassword,
-    isPasswordOf,
+    sealKey: await sealKeyIn(data.file("seal-key")),
     baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
   });
+}
+
+/** Made once for a data folder: tokens carry revisions of passwords, which are made with it. */
+async function sealKeyIn(file: string): Promise<KeyObject> {
+  const found = await readFile(file).catch(() => undefined);
+  const bytes = found?.length === 32 ? found : randomBytes(32);
+  if (bytes !== found) await writeAtomically(file, bytes);
+  return createSecretKey(bytes);
 }
 
 interface SeederParts {

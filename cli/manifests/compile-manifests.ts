@@ -15,9 +15,9 @@ import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
 import { signingSecretName } from "../../operator/model/secret-names.ts";
 import type { Fault, Refusal, Verdict } from "../../operator/model/verdict.ts";
+import { writtenSecret } from "../../operator/resolve/own-secret.ts";
+import { type ProjectResolution, type ProjectTools, resolveProject } from "../../operator/resolve/project.ts";
 import type { FindSecret } from "../../operator/resolve/resolution.ts";
-import { type ProjectResolution, type ProjectTools, resolveProject } from "../../operator/resolve/resolve-project.ts";
-import { writtenSecret } from "../../operator/resolve/secret-write.ts";
 import { absentSecret } from "./absent-secret.ts";
 import { type CheckedManifest, type CheckedManifests, located, sizeNote } from "./check-manifests.ts";
 import { issuerWarnings } from "./issuer-warnings.ts";
@@ -93,7 +93,6 @@ const tools: Omit<ProjectTools, "findSecret"> = {
   random: randomBytes,
   now: 0,
   hashPassword: (password) => hashPassword(password, generatedPasswordCost),
-  isPasswordOf: () => Promise.resolve(false),
   baseUrl: "",
   // Nothing is stored that an earlier seal could prove.
   sealKey: createSecretKey(randomBytes(32)),

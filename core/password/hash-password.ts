@@ -1,8 +1,7 @@
-// Turns a password from a Secret into the argon2id string that logins are compared with, and checks
-// whether such a string is of a password. Refuses what no login could send: an empty password, or
-// one so long that hashing it would waste time.
+// Turns a password from a Secret into the argon2id string that logins are compared with. Refuses
+// what no login could send: an empty password, or one so long that hashing it would waste time.
 
-import { hash as argon2Hash, argon2id, verify as argon2Verify } from "argon2";
+import { hash as argon2Hash, argon2id } from "argon2";
 
 /** The cost of one hash. Stored strings name their own; this is for new ones and unknown users. */
 export interface PasswordCost {
@@ -52,12 +51,6 @@ export function normalisePassword(password: string): string {
   return meant.replaceAll(/\p{Zs}/gu, " ").normalize("NFC");
 }
 
-/** Whether `hashPassword` makes a hash of it. */
-export function isHashable(password: string): boolean {
-  const bytes = Buffer.byteLength(normalisePassword(password));
-  return bytes > 0 && bytes <= maxPasswordBytes;
-}
-
 /** Throws PasswordRefused where `hashPassword` would, without a hash. */
 export function requireHashable(password: string): void {
   const normalised = normalisePassword(password);
@@ -76,9 +69,4 @@ export async function hashPassword(password: string, cost: PasswordCost = passwo
     timeCost: cost.passes,
     parallelism: cost.parallelism,
   });
-}
-
-/** Whether `hash` was made of this password, normalised. As much work as a hash. */
-export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
-  return await argon2Verify(hash, normalisePassword(password));
 }

@@ -8,6 +8,7 @@ import type { Random } from "../resolve/mint.ts";
 import {
   type BesideRing,
   missingRing,
+  missingSealKey,
   newRingSecret,
   type RingState,
   readRingSecret,
@@ -25,14 +26,11 @@ export interface FleetRingDeps {
   readonly namespace: string;
   readonly random: Random;
   /**
-   * Whether Redis holds configuration that another ring has sealed, and no person allowed taking it over: then no new ring is
-   * made, which could open none of it. Asked only where there is no ring.
+   * Redis holds configuration of an installation, and no person has allowed to take it over. Then no
+   * ring and no seal key is made: what the former ones sealed would count for nothing.
    */
   readonly isSealed?: () => Promise<boolean>;
-  /**
-   * Called where a Secret that is there had no key of seals, and has a new one: what it sealed
-   * before is proved no more.
-   */
+  /** Called where a Secret that is there had no seal key, and has a new one. */
   readonly onSealKeyMade?: () => void;
 }
 
@@ -52,6 +50,7 @@ export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
 async function ensureSealKey(deps: FleetRingDeps, secret: KubeObject, newSealKey: Uint8Array): Promise<Uint8Array> {
   const found = readSealKey(secret);
   if (found !== undefined) return found;
+  if ((await deps.isSealed?.()) === true) throw missingSealKey(`${deps.namespace}/${ringSecretName}`);
   try {
     await deps.api.replace(secretType, withSealKey(secret, newSealKey));
     deps.onSealKeyMade?.();

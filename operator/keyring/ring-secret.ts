@@ -76,6 +76,15 @@ export function missingRing(secret: string): FleetRingUnusable {
   );
 }
 
+/** Of a Secret that nobody would know as made here, the key or password would be replaced. */
+export function missingSealKey(secret: string): FleetRingUnusable {
+  return new FleetRingUnusable(
+    `Secret ${secret} has no entry "${sealKeyEntry}" of ${sealKeyBytes} bytes, which proves the Secrets of keys and passwords. ` +
+      "Restore it from a backup. If it is lost for good, start the operator once with --adopt-data: " +
+      "it makes a new one, and seals every Secret that it finds",
+  );
+}
+
 /** No rotation is under way, and none is asked for. */
 export function restingRing(keyring: Keyring): RingState {
   return { keyring, rotate: undefined, rotated: undefined, rotating: undefined, since: 0 };

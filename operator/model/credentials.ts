@@ -1,4 +1,5 @@
-// What is known of passwords and keys when `compile` runs: hashes only, one answer per object, made by the resolve stage.
+// What is known of passwords and keys when `compile` runs: hashes only, one answer per object, made
+// by the resolve stage.
 
 import { type Result, refuse } from "./verdict.ts";
 
@@ -19,7 +20,7 @@ export interface KeyCredential {
 /** The current key first, then those that live out their grace period. */
 export type LiveKeys = readonly [KeyCredential, ...KeyCredential[]];
 
-/** The credential, or the reason why it can't be had (`SecretNotFound`, `InvalidSecret`, `SecretConflict`, `KeyLost`). */
+/** The credential, or why there is none: `SecretNotFound`, `InvalidSecret`, `SecretConflict` … */
 export type Resolved<T> = Result<T>;
 
 export interface Credentials {

@@ -59,10 +59,9 @@ export const reasonCatalogue = {
   HostConflict: { transient: false, meaning: "Another Project already has the host" },
   SecretConflict: {
     transient: false,
-    meaning: "A Secret of that name exists, and nothing proves that it is this object's",
+    meaning: "A Secret of that name belongs to something else, or is immutable and has to change",
   },
   InvalidSecret: { transient: false, meaning: "Its Secret has a password that can't be used: empty, or too long" },
-  KeyLost: { transient: false, meaning: "The credential can't be recovered; rotate it to make a new one" },
   DataLost: {
     transient: false,
     meaning: "The stored data are no longer in Redis; requests for data are refused",
@@ -90,7 +89,6 @@ export function isUnpublishedReason(reason: string): reason is UnpublishedReason
 /** Reasons of an accepted object, for information: what it declares is served. */
 export const noticeCatalogue = {
   SchemaWarning: "Part of the schema is ignored or can never be met",
-  KeyNotRetrievable: "The key still works but can't be shown again",
   Expired: "The key has expired and is refused",
   IssuerUnreachable: "The keys of an external issuer can't be fetched; those that were fetched before still count",
 } as const satisfies Record<string, string>;

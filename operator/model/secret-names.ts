@@ -1,5 +1,5 @@
-// What the Secrets that jsonplane makes are called, and the labels and annotations that they carry. Labels only claim whose a Secret
-// is: what proves it is the seal, see secret-seal.ts.
+// The names, labels and annotations of the Secrets that jsonplane makes. Labels only claim whose a
+// Secret is; its seal proves it, see resolve/own-secret.ts.
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { ApiKey, CustomResource } from "./objects.ts";
@@ -9,7 +9,9 @@ export const managedBy = "jsonplane";
 
 export const kindLabel = "jsonplane.io/kind";
 export const nameLabel = "jsonplane.io/name";
-/** Where the Secret was made: what copies Secrets to other namespaces copies labels too, and copies are left alone. */
+/**
+ * Where the Secret was made. Copies in other namespaces have the labels, too, and are left alone.
+ */
 export const namespaceAnnotation = "jsonplane.io/namespace";
 /** Whose it is: the UID of the object. A later object of that name is another one. */
 export const ownerAnnotation = "jsonplane.io/owner-uid";
@@ -17,7 +19,9 @@ export const ownerAnnotation = "jsonplane.io/owner-uid";
 export const projectAnnotation = "jsonplane.io/project";
 /** Proves that the installation made the Secret for the object of that UID. */
 export const sealAnnotation = "jsonplane.io/seal";
-/** Which rotation the value was made for. */
+/**
+ * When and for which rotation the key or password was made, and until when the former key works.
+ */
 export const rotationAnnotation = "jsonplane.io/rotation";
 
 /** All labels, annotations and entries of Secrets that jsonplane writes. */
@@ -29,7 +33,7 @@ export const secretAnnotations: readonly string[] = [
   sealAnnotation,
   rotationAnnotation,
 ];
-const signingEntries: readonly string[] = ["ring", "projectKey", "rotation"];
+const signingEntries: readonly string[] = ["ring", "rotation"];
 const recordEntry = "record";
 export const secretEntries: readonly string[] = [
   ...signingEntries,
@@ -49,15 +53,14 @@ export function userHashSecretName(user: { readonly metadata: { readonly name: s
   return `${user.metadata.name}-user-hash`;
 }
 
-export function keyHashSecretName(key: { readonly metadata: { readonly name: string } }): string {
-  return `${key.metadata.name}-key-hash`;
-}
-
 export function signingSecretName(project: { readonly metadata: { readonly name: string } }): string {
   return `${project.metadata.name}-signing`;
 }
 
-/** Labels of the Secrets of one object. The object's own labels are never copied: Argo CD would prune the Secret. */
+/**
+ * Labels of the Secrets of one object. The object's own labels are never copied: Argo CD would
+ * prune the Secret.
+ */
 export function ownLabels(owner: CustomResource): Readonly<Record<string, string>> {
   return {
     [managedByLabel]: managedBy,
@@ -78,11 +81,18 @@ export function hasLabelsOf(owner: CustomResource, secret: Secret): boolean {
   return labels[kindLabel] === owner.kind && labels[nameLabel] === owner.metadata.name;
 }
 
-/** The entries that nobody but jsonplane changes. Of a key or password, what people edit is compared with what was recorded. */
+/** The entries that the seal covers: those that nobody else may change. */
 export function sealedEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
-  if (owner.kind === "Project") return signingEntries;
-  const [, recordName] = ownSecretNames(owner);
-  return secretName === recordName ? [recordEntry] : [];
+  switch (owner.kind) {
+    case "Project":
+      return signingEntries;
+    case "ApiKey":
+      return ["apiKey"];
+    case "ProjectUser":
+      return secretName === userHashSecretName(owner) ? [recordEntry] : [];
+    default:
+      return [];
+  }
 }
 
 /** Whether the entry is one that jsonplane writes for itself. */
@@ -99,7 +109,7 @@ export function ownSecretNames(object: CustomResource): readonly string[] {
     case "ProjectUser":
       return [passwordSecretName(object), userHashSecretName(object)];
     case "ApiKey":
-      return [keySecretName(object), keyHashSecretName(object)];
+      return [keySecretName(object)];
     case "ApiResource":
     case "RootKey":
       return [];

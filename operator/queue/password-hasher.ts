@@ -9,8 +9,6 @@ import { FairQueue } from "../../core/fair-queue.ts";
 import {
   generatedPasswordCost,
   hashPassword,
-  isHashable,
-  isPasswordOf,
   type PasswordCost,
   requireHashable,
 } from "../../core/password/hash-password.ts";
@@ -29,11 +27,6 @@ export interface PassHashes {
   /** Throws PasswordRefused. */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
   /**
-   * False for a password that can't be hashed and, unless it `begins`, for what no former pass has
-   * asked.
-   */
-  readonly isPasswordOf: (hash: string, password: string, begins: boolean) => Promise<boolean | undefined>;
-  /**
    * Forgets what former passes asked for and this one did not. Milliseconds since the Project began
    * to wait; undefined = it doesn't.
    */
@@ -47,13 +40,13 @@ export interface PasswordHasherDeps {
   /** Hashes that are made at a time; default: one for two processors, and two at most. */
   readonly atOnce?: number;
   /** For tests. */
-  readonly argon2?: { readonly hashPassword: typeof hashPassword; readonly isPasswordOf: typeof isPasswordOf };
+  readonly hash?: typeof hashPassword;
 }
 
-type Make = () => Promise<unknown>;
+type Make = () => Promise<string>;
 
 interface Job {
-  made?: { readonly value: unknown } | { readonly error: unknown };
+  made?: { readonly value: string } | { readonly error: unknown };
 }
 
 interface ProjectJobs {
@@ -95,30 +88,23 @@ class Hasher implements PasswordHasher {
   }
 
   readonly passOf = (project: string): PassHashes => {
-    const { argon2 = { hashPassword, isPasswordOf }, monotonic } = this.#deps;
+    const { hash = hashPassword, monotonic } = this.#deps;
     const known = this.#projects.get(project) ?? { jobs: new Map(), waiting: new Map(), unmade: new Set(), since: 0 };
     this.#projects.set(project, known);
     const asked = new Set<string>();
-    const ask = <T>(what: string, make: () => Promise<T>): T | undefined => {
+    const ask = (what: string, make: Make): string | undefined => {
       asked.add(what);
-      return this.#ask(project, what, make) as T | undefined;
+      return this.#ask(project, what, make);
     };
     return {
       async hashPassword(password, cost) {
         requireHashable(password);
-        const make = () => argon2.hashPassword(password, cost);
+        const make = () => hash(password, cost);
         // Of a password that was made here: far below a millisecond.
         if (cost !== undefined && cost.memoryKiB <= generatedPasswordCost.memoryKiB) return await make();
         // Users of one Project with one password have one hash: most name one entry of one Secret.
         // Only those who can read the hashes see that they share a salt, and nobody guesses faster.
         return ask(digestOf(password), make);
-      },
-      async isPasswordOf(hash, password, begins) {
-        // No hash was made of it, and nothing bounds what such passwords take to keep.
-        if (!isHashable(password)) return false;
-        const what = digestOf(password, hash);
-        if (!begins && !known.jobs.has(what)) return false;
-        return ask(what, () => argon2.isPasswordOf(hash, password));
       },
       end: () => {
         for (const [what, job] of known.jobs) {
@@ -138,7 +124,7 @@ class Hasher implements PasswordHasher {
   }
 
   /** What was made; undefined = not yet. */
-  #ask(project: string, what: string, make: Make): unknown {
+  #ask(project: string, what: string, make: Make): string | undefined {
     const known = this.#projects.get(project);
     if (known === undefined) throw new Error("The pass has ended");
     const { made } = known.jobs.get(what) ?? {};
@@ -190,6 +176,6 @@ class Hasher implements PasswordHasher {
   }
 }
 
-function digestOf(...what: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(what)).digest("base64");
+function digestOf(password: string): string {
+  return createHash("sha256").update(password).digest("base64");
 }

@@ -4,7 +4,7 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { auditOf } from "../resolve/credential-event.ts";
-import { resolveProject } from "../resolve/resolve-project.ts";
+import { resolveProject } from "../resolve/project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
@@ -23,7 +23,6 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     random: deps.random,
     now: deps.clock.now(),
     hashPassword: hashes.hashPassword,
-    isPasswordOf: hashes.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
     ...trust,
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",

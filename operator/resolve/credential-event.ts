@@ -1,5 +1,5 @@
-// What happened to credentials that people should know, as Events beside the object: one entry per thing that was
-// written. No secret stands in a note.
+// What happened to credentials, as Events of the object: one for each Secret that was written. A
+// note contains no secret.
 
 import type { CustomResource } from "../model/objects.ts";
 import type { Subject } from "../model/verdict.ts";
@@ -10,7 +10,7 @@ interface EventEntry {
   readonly type: EventNote["type"];
   readonly action: "Mint" | "Rotate" | "Repair" | "Adopt" | "Restore";
   readonly meaning: string;
-  /** Where it ends, replaces or brings back a credential: what the audit log calls it. */
+  /** In the audit log, where a credential ends, is replaced or comes back. */
   readonly audited?: AuditedAction;
 }
 
@@ -19,7 +19,7 @@ export const credentialEventCatalogue = {
   CredentialRotated: {
     type: "Normal",
     action: "Rotate",
-    meaning: "spec.rotation.id changed: a new key or password was created",
+    meaning: "spec.rotation.id changed, or the Secret was deleted or edited: a new key or password was created",
     audited: "credential_rotated",
   },
   PasswordAdopted: {
@@ -31,7 +31,7 @@ export const credentialEventCatalogue = {
   SecretRepaired: {
     type: "Normal",
     action: "Repair",
-    meaning: "A Secret was deleted or edited, and was written again without a new credential",
+    meaning: "A Secret was written again without a new credential",
   },
   CredentialRestored: {
     type: "Warning",
@@ -68,7 +68,7 @@ export const credentialEventCatalogue = {
 
 export type CredentialEventReason = keyof typeof credentialEventCatalogue;
 
-/** True once the writes that came with it are done. */
+/** To be recorded once its writes are done. */
 export interface CredentialEvent {
   readonly subject: Subject;
   readonly note: EventNote;
@@ -80,7 +80,7 @@ export function credentialEvent(object: CustomResource, reason: CredentialEventR
   return { subject: { kind: object.kind, namespace, name, uid }, note: { type, reason, action, note } };
 }
 
-/** Undefined of what the audit log doesn't list. */
+/** Undefined for Events that the audit log doesn't list. */
 export function auditOf({ subject, note }: CredentialEvent): AuditEntry | undefined {
   const entry: EventEntry | undefined = credentialEventCatalogue[note.reason as CredentialEventReason];
   if (entry?.audited === undefined) return undefined;

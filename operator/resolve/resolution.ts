@@ -1,22 +1,15 @@
-// What the resolve stage works with and what it answers: Secrets as they were read, and the credentials, the writes and the
-// facts for the status that follow from them.
+// What resolving the credential of one object needs, and what it answers.
 
 import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Resolved } from "../model/credentials.ts";
+import type { refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { Random } from "./mint.ts";
-import type { SecretWrite } from "./secret-write.ts";
 
 /** The Secret of this name in the namespace of the Project, as it is now. */
 export type FindSecret = (name: string) => Secret | undefined;
-
-/**
- * Which Secrets of others are used for objects whose credentials are not published yet: `all`, by --adopt-data, whatever is published;
- * `asked`, by the annotation adopt-data of the Project; none, which the platform lets the Project ask for (`allowed`) or not (`denied`).
- */
-export type Restore = "all" | "asked" | "allowed" | "denied";
 
 export interface ResolveTools {
   readonly findSecret: FindSecret;
@@ -24,36 +17,54 @@ export interface ResolveTools {
   /** Unix milliseconds. */
   readonly now: number;
   /**
-   * The argon2id string of a password, by default at the cost of one that people made; undefined = it comes later. Throws PasswordRefused.
+   * The argon2id string of a password, by default at the cost of passwords that people choose.
+   * Undefined: it comes later. Throws PasswordRefused.
    */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
-  /**
-   * Whether an argon2id string was made of a password; undefined = that is known later. `begins` false: only where an earlier pass has asked, and
-   * false where none has.
-   */
-  readonly isPasswordOf: (hash: string, password: string, begins: boolean) => Promise<boolean | undefined>;
-  /** What clients reach the Project by; written beside an API key. */
+  /** The URL of the Project. The Secret of an API key contains it. */
   readonly baseUrl: string;
-  /** Secret key of the project: makes credential revisions. */
-  readonly projectKey: Uint8Array | KeyObject;
-  /** The Secret of that key is written in this pass: revisions may have been made with another one. */
-  readonly isProjectKeyWritten?: boolean;
-  /** Secret key of the installation: proves which Secrets it made. */
+  /** Secret key of the installation. It seals Secrets, and makes the revisions of passwords. */
   readonly sealKey: KeyObject;
-  readonly restore: Restore;
+  /**
+   * Which Secrets without a valid seal are used. `all`: by --adopt-data. `asked`: by the Project's
+   * annotation adopt-data, for objects of which nothing is published.
+   */
+  readonly restore: "all" | "asked" | "none";
 }
 
-/** What became of one object's Secrets. */
+/** The credential of one object, and what follows from it. */
 export interface Resolution<T, S> {
   readonly credential: Resolved<T>;
   /** To be written before the credential is published. */
   readonly writes: readonly SecretWrite[];
   /** To be recorded once the writes are done. */
   readonly events: readonly CredentialEvent[];
-  /** What to remember in the object's status; absent = nothing new. */
+  /** For the object's status; absent: the status stays. */
   readonly status?: S;
-  /** Unix milliseconds: when resolving again gives something else although nothing was edited. */
+  /** Unix milliseconds: when resolving gives another result although nothing was edited. */
   readonly nextAt?: number;
+}
+
+export interface SecretWrite {
+  /** `create` fails if the Secret exists, `replace` if it has changed since it was read. */
+  readonly mode: "create" | "replace";
+  /** The version that is replaced, where Secrets have versions. */
+  readonly resourceVersion?: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: "Opaque" | "kubernetes.io/basic-auth";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly entries: Readonly<Record<string, string>>;
+  /**
+   * Writes with the same cause are repetitions for the limit of repairs, even if the value is new.
+   * Absent: entries are compared.
+   */
+  readonly causeId?: string;
+}
+
+export function unresolved(credential: ReturnType<typeof refuse>): Resolution<never, never> {
+  return { credential, writes: [], events: [] };
 }
 
 /** The earliest of `moments` that is still to come. */

@@ -1,10 +1,10 @@
-// Turns a Secret of the API into its decoded entries, and a wanted Secret into what is sent. Nothing is refused: the API
-// server has checked what it gives, and checks what it gets.
+// Turns a Secret of the API into its decoded entries, and a wanted Secret into what is sent.
+// Nothing is refused: the API server has checked what it gives, and checks what it gets.
 
 import type { JsonObject } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
-import type { SecretWrite } from "../resolve/secret-write.ts";
+import type { SecretWrite } from "../resolve/resolution.ts";
 
 /** The Secret was made, changed or deleted since it was read: read it again, and decide again. */
 export class SecretChanged extends Error {
@@ -42,7 +42,10 @@ export function newSecret(write: SecretWrite): JsonObject {
   };
 }
 
-/** The Secret as it is with what `write` says; labels, annotations and entries of others stay, and its type can't change. */
+/**
+ * The Secret as it is with what `write` says; labels, annotations and entries of others stay, and
+ * its type can't change.
+ */
 export function changedSecret(
   live: KubeObject,
   { labels, annotations, entries }: Pick<SecretWrite, "labels" | "annotations" | "entries">,

@@ -1,6 +1,7 @@
-// Reads and writes Secrets for the resolve stage: its own from the watched cache, foreign ones by GET, once per version.
-// A write is refused with SecretChanged when the Secret is no longer the one that the write was decided from, and with
-// NamespaceTerminating when the namespace is being deleted.
+// Reads and writes Secrets for the resolve stage: its own from the watched cache, foreign ones by
+// GET, once per version. A write is refused with SecretChanged when the Secret is no longer the one
+// that the write was decided from, and with NamespaceTerminating when the namespace is being
+// deleted.
 
 import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -19,9 +20,8 @@ import { secretType } from "../kube/objects.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { kindLabel, ownerAnnotation } from "../model/secret-names.ts";
-import type { FindSecret } from "../resolve/resolution.ts";
-import type { ProjectTools } from "../resolve/resolve-project.ts";
-import type { SecretWrite } from "../resolve/secret-write.ts";
+import type { ProjectTools } from "../resolve/project.ts";
+import type { FindSecret, SecretWrite } from "../resolve/resolution.ts";
 import type { Watched } from "../watch/watched.ts";
 import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
@@ -34,7 +34,9 @@ export interface PreparedSecrets extends Pick<ProjectTools, "sealKey" | "restore
 export interface SecretStore {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
-  /** Throws SecretChanged, SecretContested, NamespaceTerminating, or the failure of the API server. */
+  /**
+   * Throws SecretChanged, SecretContested, NamespaceTerminating, or the failure of the API server.
+   */
   write(write: SecretWrite): Promise<void>;
 }
 
@@ -47,13 +49,18 @@ export interface SecretStoreDeps {
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
-  /** Secret key of this installation; known once its Redis was open, which a pass does before it reads Secrets. */
+  /**
+   * Secret key of this installation; known once its Redis was open, which a pass does before it
+   * reads Secrets.
+   */
   readonly sealKey: () => KeyObject | undefined;
   /** Runs every write of a Secret; by default it is only called. */
   readonly writing?: (secret: ObjectName, write: () => Promise<KubeObject>) => Promise<KubeObject>;
 }
 
-/** Nothing can be made in the namespace any more. Its objects go, and then nothing is left to do. */
+/**
+ * Nothing can be made in the namespace any more. Its objects go, and then nothing is left to do.
+ */
 export class NamespaceTerminating extends Error {
   override readonly name = "NamespaceTerminating";
 }
@@ -123,7 +130,10 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
 
 const noNames: ReadonlySet<string> = new Set();
 
-/** Nobody logs in to a Project that goes or has gone, and what is served of it must not wait for Secrets that can't be read. */
+/**
+ * Nobody logs in to a Project that goes or has gone, and what is served of it must not wait for
+ * Secrets that can't be read.
+ */
 function hasLogins({ project }: ProjectObjects): boolean {
   return project !== undefined && !isDeleting(project);
 }
@@ -140,7 +150,10 @@ async function send(write: SecretWrite, { api, own }: Pick<SecretStoreDeps, "api
   return await api.replace(secretType, changedSecret(live as KubeObject, write));
 }
 
-/** A recreated Secret counts as a repetition for the same object, whatever is in it: something else deletes it. */
+/**
+ * A recreated Secret counts as a repetition for the same object, whatever is in it: something else
+ * deletes it.
+ */
 function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
   readonly target: string;
   readonly text: string;

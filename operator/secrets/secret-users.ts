@@ -1,5 +1,6 @@
-// Knows which objects use which Secret, so that an event of a Secret leads to the Projects it concerns: those that keep a Secret of
-// that name, whether it exists or not, and those that reference it for a password.
+// Knows which objects use which Secret, so that an event of a Secret leads to the Projects it
+// concerns: those that keep a Secret of that name, whether it exists or not, and those that
+// reference it for a password.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { CustomResource, ProjectUser } from "../model/objects.ts";

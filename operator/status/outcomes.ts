@@ -12,9 +12,9 @@ import type { Verdict } from "../model/verdict.ts";
 import type { ReplicaRefusal, RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
-import type { KeyStatus } from "../resolve/resolve-key.ts";
-import type { ProjectResolution } from "../resolve/resolve-project.ts";
-import type { UserStatus } from "../resolve/resolve-user.ts";
+import type { KeyStatus } from "../resolve/key.ts";
+import type { ProjectResolution } from "../resolve/project.ts";
+import type { UserStatus } from "../resolve/user.ts";
 
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;

@@ -45,7 +45,7 @@ describe("the sources", () => {
       /verify = argon2Verify \}[\s\S]*await verify\(isGenerated \? nobody : \(hash \?\? nobody\), password\)/,
     );
     expect(await read("dataplane/authenticate/tokens.ts")).toMatch(/compactVerify\([\s\S]*algorithms: \["EdDSA"\]/);
-    expect(await read("operator/resolve/secret-seal.ts")).toMatch(/timingSafeEqual/);
+    expect(await read("operator/resolve/own-secret.ts")).toMatch(/timingSafeEqual/);
     expect(await read("core/http/admin-port-access.ts")).toMatch(/timingSafeEqual\(digest, token\.current\(\)\)/);
   });
 });

@@ -201,7 +201,6 @@ describe.concurrent("a deleted ApiKey", () => {
     await tenant.remove("ApiKey", "web");
     await tenant.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(401));
     await tenant.gone("Secret", "web-api-key");
-    await tenant.gone("Secret", "web-key-hash");
     expect((await tenant.get("Secret", "web-notes")).metadata.name).toBe("web-notes");
   });
 });

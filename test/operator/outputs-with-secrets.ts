@@ -20,21 +20,18 @@ export async function secretsOf({ fleet, namespace }: GuardedShop): Promise<read
     readonly keys: readonly { readonly k: string }[];
   };
   const hashOf = async (secret: string): Promise<string> => {
-    // The revision of a password stands in every token of its user: an HMAC, by a key that is in no
-    // other place.
-    const { hash, current } = JSON.parse(await read(secret, "record")) as { hash?: string; current?: string };
-    return hash ?? current ?? "";
+    // Tokens carry the revision of a password: an HMAC, by a key that only the operator has.
+    return (JSON.parse(await read(secret, "record")) as { readonly hash: string }).hash;
   };
   return [
     await read("web-api-key", "apiKey"),
     await read("ann-password", "password"),
     await read("of-ben", "password"),
-    await read("shop-signing", "projectKey"),
     JSON.stringify(ring),
     ...ring.keys.map(({ d }) => d),
     fleetRing.names,
     ...fleetRing.keys.map(({ k }) => k),
-    ...(await Promise.all(["web-key-hash", "ann-user-hash", "ben-user-hash"].map(hashOf))),
+    ...(await Promise.all(["ann-user-hash", "ben-user-hash"].map(hashOf))),
   ];
 }
 

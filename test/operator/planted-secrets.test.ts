@@ -4,10 +4,11 @@
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mintSigningKey, sha256Hex } from "../../operator/resolve/mint.ts";
+import { mintSigningKey } from "../../operator/resolve/mint.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { type GuardedShop, guardedShop } from "../support/fleet/guarded-shop.ts";
 import { type Declared, declared, newTenant } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let fleet: OwnFleet;
 beforeAll(async () => {
@@ -39,10 +40,9 @@ function planted({ kind, name }: Owner, secret: string, entries: Readonly<Record
 const web: Owner = { kind: "ApiKey", name: "web" };
 const ann: Owner = { kind: "ProjectUser", name: "ann" };
 const shopProject: Owner = { kind: "Project", name: "shop" };
-const keyRecord = JSON.stringify({ current: sha256Hex("1"), rotatedAt: "2026-06-01T12:00:00Z" });
 const userRecord = JSON.stringify({ hash: "$argon2id$v=19", revision: "r", changedAt: "2026-06-01T12:00:00Z" });
 const ring = JSON.stringify({ keys: [mintSigningKey(randomBytes)] });
-const signing = { ring, projectKey: randomBytes(32).toString("base64url"), rotation: '{"retiring":[]}' };
+const signing = { ring, rotation: '{"retiring":[]}' };
 
 async function open(...objects: readonly Declared[]): Promise<GuardedShop> {
   const tenant = await newTenant(fleet);
@@ -53,37 +53,30 @@ async function open(...objects: readonly Declared[]): Promise<GuardedShop> {
 describe("a planted Secret", () => {
   it.each([
     ["that shows a key", web, planted(web, "web-api-key", { apiKey: "1" })],
-    ["that records a key", web, planted(web, "web-key-hash", { record: keyRecord })],
     ["that shows a password", ann, planted(ann, "ann-password", { username: "ann", password: "1" })],
     ["that records a password", ann, planted(ann, "ann-user-hash", { record: userRecord })],
     ["with signing keys", shopProject, planted(shopProject, "shop-signing", signing)],
-  ])(
-    "%s is neither used nor changed; the object says what to do, and is served once the Secret is gone",
-    async (_, owner, secret) => {
-      const { kind, name } = owner;
-      const shop = await open(secret);
-      const { name: secretName } = secret.metadata;
-      const before = await shop.get("Secret", secretName);
-      await shop.create(
-        declared("Project", "shop"),
-        declared("ApiResource", "notes", { schema: {} }),
-        ...(kind === "Project" ? [] : [declared(kind, name, { role: "Administrators", access: "Write" })]),
-      );
-      const { Stalled } = await shop.reports(kind, name, "SecretConflict");
-      expect(Stalled?.message).toContain(
-        `Nothing proves that this installation of jsonplane made Secret "${secretName}"`,
-      );
-      expect(await shop.get("Secret", secretName)).toEqual(before);
-      if (kind === "ApiKey") await shop.refused("apikey 1");
-      if (kind === "ProjectUser") expect((await shop.login("ann", "1")).status).toBe(401);
-      await shop.remove("Secret", secretName);
-      await fleet.ready(shop.namespace);
-      if (kind === "ApiKey") {
-        await shop.refused("apikey 1");
-        await shop.admitted(await shop.key());
-      }
-    },
-  );
+  ])("%s is not used: what the operator makes takes its place", async (_, owner, secret) => {
+    const { kind, name } = owner;
+    const shop = await open(secret);
+    const { name: secretName } = secret.metadata;
+    await shop.create(
+      declared("Project", "shop"),
+      declared("ApiResource", "notes", { schema: {} }),
+      ...(kind === "Project" ? [] : [declared(kind, name, { role: "Administrators", access: "Write" })]),
+    );
+    await fleet.ready(shop.namespace);
+    if (kind === "ApiKey") {
+      await shop.refused("apikey 1");
+      await shop.admitted(await shop.key());
+    }
+    if (kind === "ProjectUser") {
+      expect((await shop.login("ann", "1")).status).toBe(401);
+      await shop.session("ann", await shop.password());
+    }
+    if (kind === "Project") expect(await fleet.secret(shop.namespace, "shop-signing", "ring")).not.toBe(ring);
+    expect((await shop.get("Secret", secretName)).metadata.annotations?.["jsonplane.io/seal"]).not.toBe("planted");
+  });
 
   it("is used where the Project asks for what was there before, and an Event says so", async () => {
     const shop = await open(planted(web, "web-api-key", { apiKey: "jp_of_a_backup" }));
@@ -114,10 +107,13 @@ describe("a planted Secret", () => {
       planted(web, "web-api-key", { apiKey: "1" }, await uidOf(web)),
       planted(ann, "ann-password", { username: "ann", password: "1" }, await uidOf(ann)),
     );
-    await shop.reports("ProjectUser", "ann", "SecretConflict");
+    await shop.admitted(key);
+    await eventually(async () => expect(["1", password]).not.toContain(await shop.password()));
+    await shop.session("ann", await shop.password());
     await shop.refused("apikey 1");
     expect((await shop.login("ann", "1")).status).toBe(401);
-    await shop.admitted(key);
-    await shop.session("ann", password);
+    expect((await shop.login("ann", password)).status).toBe(401);
+    expect([key, "apikey 1"]).not.toContain(await shop.key());
+    await shop.admitted(await shop.key());
   });
 });

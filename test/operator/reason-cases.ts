@@ -210,23 +210,6 @@ const stalling: readonly ReasonCase[] = [
     heal: (tenant) => tenant.remove("Secret", "web-api-key"),
   },
   {
-    reason: "KeyLost",
-    kind: "ApiKey",
-    name: "web",
-    when: "its Secrets and what was published are gone",
-    async given(tenant) {
-      await tenant.create(project, web);
-      await tenant.reports("ApiKey", "web", "Ready");
-      await tenant.remove("Project", "shop");
-      await tenant.reports("ApiKey", "web", "ProjectNotFound");
-      await tenant.remove("Secret", "web-api-key");
-      await tenant.remove("Secret", "web-key-hash");
-      await eventually(() => tenant.create(project));
-    },
-    says: ["can't be recovered", "change spec.rotation.id"],
-    heal: (tenant) => tenant.edit("ApiKey", "web", { rotation: { id: "new" } }),
-  },
-  {
     reason: "RetainedDataFound",
     kind: "Project",
     name: "shop",
@@ -258,19 +241,6 @@ const noticed: readonly ReasonCase[] = [
     given: (tenant) => tenant.create(project, books({ schema: { properties: { isbn: { maxLenght: 3 } } } })),
     says: ["/spec/schema/properties/isbn", "maxLenght"],
     heal: (tenant) => tenant.edit("ApiResource", "books", { schema: { properties: { isbn: { maxLenght: null } } } }),
-  },
-  {
-    reason: "KeyNotRetrievable",
-    kind: "ApiKey",
-    name: "web",
-    when: "its Secret was deleted",
-    async given(tenant) {
-      await tenant.create(project, web);
-      await tenant.reports("ApiKey", "web", "Ready");
-      await tenant.remove("Secret", "web-api-key");
-    },
-    says: ['Secret "web-api-key" no longer holds the key', "spec.rotation.id"],
-    heal: (tenant) => tenant.edit("ApiKey", "web", { rotation: { id: "new" } }),
   },
   {
     reason: "Expired",

@@ -47,30 +47,29 @@ async function lookedAgain(shop: GuardedShop): Promise<void> {
 }
 
 describe("the Secret of an API key", () => {
-  it("deleted: the key goes on working, is not made anew, and the object says so until somebody asks for a new one", async () => {
+  const losses = [
+    ["deleted", (shop: GuardedShop) => shop.remove("Secret", "web-api-key")],
+    ["with its apiKey edited", (shop: GuardedShop) => edited(shop, "web-api-key", { apiKey: mine })],
+    [
+      "with its annotation edited",
+      (shop: GuardedShop) =>
+        shop.patch("Secret", "web-api-key", { metadata: { annotations: { "jsonplane.io/rotation": "{}" } } }),
+    ],
+  ] as const;
+  const mine = `jp_${"a".repeat(43)}`;
+
+  it.each(losses)("%s: a new key is made, and the former one works for the grace period", async (_, lose) => {
     const shop = await openGuardedShop(fleet, web);
     const key = await shop.key();
-    await shop.remove("Secret", "web-api-key");
-    const { Ready } = await shop.reports("ApiKey", "web", "KeyNotRetrievable");
-    expect(Ready).toMatchObject({ status: "True" });
-    await lookedAgain(shop);
-    expect(await isGone(shop, "web-api-key")).toBe(true);
-    await shop.admitted(key);
-    await shop.edit("ApiKey", "web", { rotation: { id: "shown-again" } });
+    await lose(shop);
+    expect(await shop.reportedOf("ApiKey", "web", "CredentialRotated")).toContain("keeps working for 24h");
     await shop.reports("ApiKey", "web", "Ready");
-    expect(await shop.key()).not.toBe(key);
+    expect([key, `apikey ${mine}`]).not.toContain(await shop.key());
     await shop.admitted(await shop.key());
     await shop.admitted(key);
-  });
-
-  it("with its apiKey edited: the key goes on working, and the edit is no key", async () => {
-    const shop = await openGuardedShop(fleet, web);
-    const key = await shop.key();
-    await edited(shop, "web-api-key", { apiKey: `jp_${"a".repeat(43)}` });
-    await shop.reports("ApiKey", "web", "KeyNotRetrievable");
-    await shop.admitted(key);
-    await shop.refused(await shop.key());
-    expect(await shop.key()).toBe(`apikey jp_${"a".repeat(43)}`);
+    await shop.refused(`apikey ${mine}`);
+    await shop.edit("ApiKey", "web", { rotation: { id: "ends-both", gracePeriod: "0s" } });
+    await shop.refused(key);
   });
 
   it("with its id or baseURL edited: they are put right, and the key stays", async () => {
@@ -84,16 +83,16 @@ describe("the Secret of an API key", () => {
 });
 
 describe("a generated password", () => {
-  it("deleted: the login goes on working, and so does the session", async () => {
+  it("deleted: a new one is made, and sessions end", async () => {
     const shop = await openGuardedShop(fleet, ann);
     const password = await shop.password();
     const session = await shop.session("ann", password);
     await shop.remove("Secret", "ann-password");
-    await shop.reports("ProjectUser", "ann", "KeyNotRetrievable");
-    await lookedAgain(shop);
-    expect(await isGone(shop, "ann-password")).toBe(true);
-    await shop.goesOn(session);
-    await shop.session("ann", password);
+    await shop.ended(session);
+    await backAgain(shop, "ann-password");
+    expect((await shop.login("ann", password)).code).toBe("invalid_credentials");
+    await shop.goesOn(await shop.session("ann", await shop.password()));
+    expect(await shop.reportedOf("ProjectUser", "ann", "CredentialRotated")).toContain('"ann-password"');
   });
 
   it("edited: the edit is adopted, and sessions end", async () => {
@@ -109,56 +108,22 @@ describe("a generated password", () => {
   });
 });
 
-describe("a hash Secret", () => {
+describe("the hash Secret of a user", () => {
   const losses = [
     ["deleted", (shop: GuardedShop, name: string) => shop.remove("Secret", name)],
-    ["edited", (shop: GuardedShop, name: string) => edited(shop, name, { record: '{"current":"00"}' })],
+    ["edited", (shop: GuardedShop, name: string) => edited(shop, name, { record: '{"hash":"00"}' })],
   ] as const;
 
-  it.each(losses)("%s: it is made again from what people see, and nobody notices", async (_, lose) => {
-    const shop = await openGuardedShop(fleet, web, ann);
-    const [key, session] = [await shop.key(), await shop.session("ann", await shop.password())];
-    await lose(shop, "web-key-hash");
+  it.each(losses)("%s: it is made again, and nobody notices", async (_, lose) => {
+    const shop = await openGuardedShop(fleet, ann);
+    const password = await shop.password();
+    const session = await shop.session("ann", password);
     await lose(shop, "ann-user-hash");
-    await shop.reportedOf("ApiKey", "web", "SecretRepaired");
     await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
-    await backAgain(shop, "web-key-hash");
+    await backAgain(shop, "ann-user-hash");
     await lookedAgain(shop);
-    await shop.admitted(key);
     await shop.goesOn(session);
-    expect(await shop.key()).toBe(key);
-  });
-
-  it.each(losses)(
-    "%s, while the Secret that people see is gone: it is made again from what is published",
-    async (_, lose) => {
-      const shop = await openGuardedShop(fleet, web, ann);
-      const [key, password] = [await shop.key(), await shop.password()];
-      const session = await shop.session("ann", password);
-      await shop.remove("Secret", "web-api-key");
-      await shop.remove("Secret", "ann-password");
-      await lose(shop, "web-key-hash");
-      await lose(shop, "ann-user-hash");
-      await shop.reportedOf("ApiKey", "web", "SecretRepaired");
-      await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
-      await shop.reports("ApiKey", "web", "KeyNotRetrievable");
-      await shop.reports("ProjectUser", "ann", "KeyNotRetrievable");
-      await shop.admitted(key);
-      await shop.goesOn(session);
-      await shop.session("ann", password);
-    },
-  );
-
-  it("lost while apiKey was edited: what is published holds, and the edit is no key", async () => {
-    const shop = await openGuardedShop(fleet, web);
-    const key = await shop.key();
-    await edited(shop, "web-api-key", { apiKey: "jp_mine" });
-    await shop.remove("Secret", "web-key-hash");
-    await backAgain(shop, "web-key-hash");
-    await shop.reports("ApiKey", "web", "KeyNotRetrievable");
-    await lookedAgain(shop);
-    await shop.admitted(key);
-    await shop.refused("apikey jp_mine");
+    await shop.session("ann", password);
   });
 });
 
@@ -170,22 +135,16 @@ describe("the signing Secret", () => {
     const ring = await fleet.secret(shop.namespace, "shop-signing", "ring");
     await shop.remove("Secret", "shop-signing");
     expect(await shop.reportedOf("Project", "shop", "SecretRepaired")).toContain('"shop-signing"');
-    await shop.reportedOf("ProjectUser", "ben", "SecretRepaired");
     await lookedAgain(shop);
     expect(await fleet.secret(shop.namespace, "shop-signing", "ring")).toBe(ring);
     await shop.admitted(key);
     for (const session of sessions) await shop.goesOn(session);
     await shop.session("ann", password);
-    // Passwords are compared by another key from now on: a change is seen, and nothing else is
-    // taken for one.
-    await edited(shop, "of-ben", { password: "battery staple" });
-    await shop.ended(sessions[1] as (typeof sessions)[number]);
-    await shop.goesOn(sessions[0] as (typeof sessions)[number]);
   });
 
   const edits = [
     ["ring", "no ring"],
-    ["projectKey", "no key"],
+    ["rotation", "no state"],
   ] as const;
 
   it.each(edits)("with its %s edited: it is put right, and no session, key or login is lost", async (entry, text) => {
@@ -241,7 +200,6 @@ describe("the Secret that a user's password comes from", () => {
 describe("a Secret of somebody else on one of these names", () => {
   const names = [
     ["web-api-key", "ApiKey", "web"],
-    ["web-key-hash", "ApiKey", "web"],
     ["ann-password", "ProjectUser", "ann"],
     ["ann-user-hash", "ProjectUser", "ann"],
     ["shop-signing", "Project", "shop"],
@@ -284,7 +242,7 @@ describe("an object that goes", () => {
     for (const name of ["web", "till"]) await shop.remove("ApiKey", name);
     for (const name of ["ann", "ben"]) await shop.remove("ProjectUser", name);
     for (const key of keys) await shop.refused(key);
-    const own = ["web-api-key", "web-key-hash", "till-key", "till-key-hash", "ann-password", "ann-user-hash"];
+    const own = ["web-api-key", "till-key", "ann-password", "ann-user-hash"];
     await eventually(async () => {
       for (const name of [...own, "ben-user-hash"]) expect(await isGone(shop, name), name).toBe(true);
     }, within);

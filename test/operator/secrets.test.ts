@@ -7,12 +7,12 @@ import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { AuditEntry } from "../../operator/observe/audit-log.ts";
-import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
+import { type ProjectResolution, resolveProject } from "../../operator/resolve/project.ts";
 import { SecretChanged } from "../../operator/secrets/secret-object.ts";
 import { createSecretStore, NamespaceTerminating, type SecretStore } from "../../operator/secrets/secret-store.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
-import { fakeHash, isFakeHashOf } from "../support/fleet/fake-hash.ts";
+import { fakeHash } from "../support/fleet/fake-hash.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -116,7 +116,6 @@ async function resolve(): Promise<ProjectResolution> {
     random: randomBytes,
     now,
     hashPassword: async (password) => fakeHash(password),
-    isPasswordOf: async (hash, password) => isFakeHashOf(hash, password),
     baseUrl: `http://localhost/${namespace}/shop`,
     ringAcknowledged: false,
   });
@@ -145,12 +144,12 @@ async function reads(secret: string): Promise<number> {
   return asked.filter((each) => each.verb === "get" && each.namespace === namespace && each.name === secret).length;
 }
 
-const made = ["ada-password", "ada-user-hash", "ci-api-key", "ci-key-hash", "shop-signing"];
+const made = ["ada-password", "ada-user-hash", "ci-api-key", "shop-signing"];
 
 describe("Secrets of a Project", () => {
   test("are made once, and a second look writes nothing", async () => {
     await server.apply(manifests, { namespace });
-    expect((await reconcile()).writes).toHaveLength(5);
+    expect((await reconcile()).writes).toHaveLength(4);
     expect(await secretNames()).toEqual(made);
     expect((await here().get("Secret", "ada-password")).type).toBe("kubernetes.io/basic-auth");
     expect(await entry("ci-api-key", "apiKey")).toMatch(/^jp_/);
@@ -173,7 +172,7 @@ describe("Secrets of a Project", () => {
     await here().patch("Secret", "ci-api-key", { metadata });
     await setEntry("ci-api-key", "extra", "mine");
     await here().patch("ApiKey", "ci", { spec: { rotation: { id: "b" } } });
-    expect((await reconcile()).writes.map(({ mode }) => mode)).toEqual(["replace", "replace"]);
+    expect((await reconcile()).writes.map(({ mode }) => mode)).toEqual(["replace"]);
     expect(await entry("ci-api-key", "apiKey")).not.toBe(before);
     expect(await entry("ci-api-key", "extra")).toBe("mine");
     expect((await here().get("Secret", "ci-api-key")).metadata).toMatchObject({
@@ -260,19 +259,19 @@ describe("Secrets of objects that are gone", () => {
     const key = await prepared();
     expect(await sweep.sweepSubject(key)).toEqual([]);
     await here().remove("ApiKey", "ci");
-    expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
+    expect(await sweep.sweepSubject(key)).toEqual(["ci-api-key"]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
     expect(await sweep.sweepSubject(key)).toEqual([]);
   });
 
   test("go at once although somebody took the label off that they are managed by jsonplane: a later object would take them over", async () => {
     const key = await prepared();
-    for (const name of ["ci-api-key", "ci-key-hash"]) {
+    for (const name of ["ci-api-key"]) {
       await here().patch("Secret", name, { metadata: { labels: { "app.kubernetes.io/managed-by": "others" } } });
     }
     await here().remove("ApiKey", "ci");
     await watched.caughtUp();
-    expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
+    expect(await sweep.sweepSubject(key)).toEqual(["ci-api-key"]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
   });
 
@@ -280,7 +279,7 @@ describe("Secrets of objects that are gone", () => {
     const key = await prepared();
     await here().remove("ApiKey", "ci");
     await server.apply(manifests, { namespace });
-    expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
+    expect(await sweep.sweepSubject(key)).toEqual(["ci-api-key"]);
     await reconcile();
     expect(await sweep.sweepSubject(key)).toEqual([]);
     expect(await secretNames()).toEqual(made);
@@ -298,12 +297,9 @@ describe("Secrets of objects that are gone", () => {
     now = Date.now();
     expect(await sweep.sweepOrphans()).toBe(0);
     now = Date.now() + 2 * orphanAgeMs;
-    expect(await sweep.sweepOrphans()).toBe(2);
+    expect(await sweep.sweepOrphans()).toBe(1);
     const ofKey = { kind: "ApiKey", namespace, name: "ci", uid: expect.any(String), why: "Orphaned" };
-    expect(audited).toEqual([
-      { action: "secret_deleted", facts: { ...ofKey, secret: "ci-api-key" } },
-      { action: "secret_deleted", facts: { ...ofKey, secret: "ci-key-hash" } },
-    ]);
+    expect(audited).toEqual([{ action: "secret_deleted", facts: { ...ofKey, secret: "ci-api-key" } }]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
   });
 

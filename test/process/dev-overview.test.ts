@@ -91,9 +91,7 @@ async function violations(page: Page): Promise<readonly string[]> {
 function secrets(): readonly string[] {
   const folder = join(cwd, ".data/secrets/default");
   const generated = readdirSync(folder).flatMap((file) => {
-    const found = readFileSync(join(folder, file), "utf8").matchAll(
-      /^ {2}(?:apiKey|password|projectKey): (.+)$|"d":"([^"]+)"/gm,
-    );
+    const found = readFileSync(join(folder, file), "utf8").matchAll(/^ {2}(?:apiKey|password): (.+)$|"d":"([^"]+)"/gm);
     return [...found].map(([, a, b]) => a ?? b ?? "");
   });
   return [...generated, "a-password-of-bob"];

@@ -90,9 +90,7 @@ function secrets(): readonly string[] {
   const folder = join(dataFolder(), "secrets", "default");
   return readdirSync(folder).flatMap((file) => {
     const text = readFileSync(join(folder, file), "utf8");
-    return [...text.matchAll(/^ {2}(?:apiKey|password|projectKey): (.+)$|"d":"([^"]+)"/gm)].map(
-      ([, a, b]) => a ?? b ?? "",
-    );
+    return [...text.matchAll(/^ {2}(?:apiKey|password): (.+)$|"d":"([^"]+)"/gm)].map(([, a, b]) => a ?? b ?? "");
   });
 }
 

@@ -12,7 +12,7 @@ import { startScript } from "../../tools/start-script.ts";
 import { createRandom } from "../chaos/random.ts";
 import { type MemoryInUse, memoryInUse } from "../support/fleet/memory-in-use.ts";
 import { unlessRefused } from "../support/kubernetes/api-server/api-server-call.ts";
-import { objectsOf, readyOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { setup } from "../support/redis/find-redis.ts";
 import {
   type Cluster,
@@ -129,7 +129,7 @@ async function settle(on: SoakWorld): Promise<Cluster | string> {
   const from = Date.now();
   for (;;) {
     const cluster = await readCluster(on);
-    const left = [...(await removeOrphans(on, cluster)), ...(await rotateLost(on, cluster)), ...notReconciled(cluster)];
+    const left = [...(await removeOrphans(on, cluster)), ...notReconciled(cluster)];
     if (left.length === 0) {
       say(`${cluster.objects.length} objects have settled ${Math.round((Date.now() - from) / 1_000)} s after the end`);
       return cluster;
@@ -148,32 +148,6 @@ async function removeOrphans(on: SoakWorld, { objects }: Cluster): Promise<reado
   const orphans = objects.filter((object) => object.kind !== "Project" && !present.has(projectOf(object)));
   await removeAll(on, orphans);
   return orphans.map((orphan) => `${nameOf(orphan)} has no Project`);
-}
-
-/** By UID and generation: credentials that were rotated because their condition asks for it. */
-const rotated = new Set<string>();
-/**
- * More would be a fault: a credential is lost only where its object and its Project were made again
- * while no operator heard of their deletion.
- */
-const maxLost = Math.ceil(projects / 100);
-
-/**
- * Does what a person is asked for: nobody else may replace a credential that can't be recovered.
- */
-async function rotateLost({ fleet: { api } }: SoakWorld, { objects }: Cluster): Promise<readonly string[]> {
-  const lost = objects.filter((object) => readyOf(object)?.reason === "KeyLost");
-  for (const object of lost) {
-    const { kind, metadata } = object;
-    const version = `${metadata.uid} ${metadata.generation}`;
-    if (rotated.has(version) || rotated.size >= maxLost) continue;
-    rotated.add(version);
-    say(`${nameOf(object)} has lost its credential; rotating it, as its condition says`);
-    await objectsOf(api, metadata.namespace).patch(kind, metadata.name, {
-      spec: { rotation: { id: `lost-${metadata.generation}` } },
-    });
-  }
-  return lost.map((object) => `${nameOf(object)} has lost its credential`);
 }
 
 async function removeAll({ fleet: { api } }: SoakWorld, objects: readonly Declared[]): Promise<void> {

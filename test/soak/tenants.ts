@@ -205,10 +205,10 @@ class Team {
     const { random } = this.#options;
     const { namespace, project } = await this.#pickProject();
     const objects = this.#of(namespace);
-    const hash = random.pick([`${project}-main-key-hash`, `${project}-ann-user-hash`]);
+    const secret = random.pick([`${project}-main-api-key`, `${project}-ann-user-hash`]);
     const entries = [{ record: Buffer.from("{}").toString("base64") }, { seal: Buffer.from("x").toString("base64") }];
-    if (random.fraction() < 0.5) await objects.remove("Secret", hash);
-    else await objects.patch("Secret", hash, { data: random.pick(entries) });
+    if (random.fraction() < 0.5) await objects.remove("Secret", secret);
+    else await objects.patch("Secret", secret, { data: random.pick(entries) });
   }
 
   async #changePolicy(): Promise<void> {

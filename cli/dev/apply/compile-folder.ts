@@ -2,7 +2,6 @@
 // first, then everything is compiled against what was published before. One Project's errors do not
 // affect another.
 
-import { createSecretKey } from "node:crypto";
 import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
@@ -12,14 +11,19 @@ import type { CheckResource } from "../../../operator/compile/resource-check.ts"
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../../../operator/model/credentials.ts";
 import type { CustomResource } from "../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
-import { keyHashSecretName, signingSecretName, userHashSecretName } from "../../../operator/model/secret-names.ts";
+import { keySecretName, signingSecretName, userHashSecretName } from "../../../operator/model/secret-names.ts";
 import { type Result, refuse, type Verdict } from "../../../operator/model/verdict.ts";
-import { readKeyRecord } from "../../../operator/resolve/key-record.ts";
-import { earliest, type FindSecret, type ResolveTools } from "../../../operator/resolve/resolution.ts";
-import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
-import { readProjectKeys } from "../../../operator/resolve/resolve-signing.ts";
-import { type SecretWrite, writtenSecret } from "../../../operator/resolve/secret-write.ts";
-import { readUserRecord } from "../../../operator/resolve/user-record.ts";
+import { readLiveKeys } from "../../../operator/resolve/key.ts";
+import { writtenSecret } from "../../../operator/resolve/own-secret.ts";
+import { type ProjectResolution, resolveProject } from "../../../operator/resolve/project.ts";
+import {
+  earliest,
+  type FindSecret,
+  type ResolveTools,
+  type SecretWrite,
+} from "../../../operator/resolve/resolution.ts";
+import { readRing } from "../../../operator/resolve/signing.ts";
+import { readUserRecord } from "../../../operator/resolve/user.ts";
 import { grantHosts, groupByProject } from "../../manifests/projects.ts";
 import { type DevState, liveManifest, storedObject } from "../data-folder/dev-state.ts";
 import type { DevIssuers } from "./dev-issuers.ts";
@@ -27,7 +31,7 @@ import type { DevIssuers } from "./dev-issuers.ts";
 /** By `<namespace>/<name>`. */
 export type Published = ReadonlyMap<string, ProjectParts>;
 
-export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
+export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "sealKey"> {
   readonly checkResource: CheckResource;
   readonly issuers: DevIssuers;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
@@ -47,8 +51,6 @@ export interface CompiledFolder {
   /** Unix milliseconds: when another pass would give another result although nothing was edited. */
   readonly nextAt?: number;
 }
-
-const noSecret = createSecretKey(Buffer.alloc(32));
 
 /** A new signing key signs once every replica has it. This process is the only replica. */
 const signingRingAgainMs = 500;
@@ -106,10 +108,9 @@ async function resolveBundle(
     random: tools.random,
     now: tools.now,
     hashPassword: tools.hashPassword,
-    isPasswordOf: tools.isPasswordOf,
     baseUrl: tools.baseUrlOf(bundle.ref),
     // Whoever can write the data folder may have every credential in it: nothing has to be proved.
-    sealKey: noSecret,
+    sealKey: tools.sealKey,
     restoresAll: true,
     // One process: what was published before is what every replica serves.
     ringAcknowledged: true,
@@ -175,7 +176,7 @@ export interface RecalledProject {
 }
 
 export function recallProject({ project, users, keys }: ProjectObjects, findSecret: FindSecret): RecalledProject {
-  const found = project === undefined ? undefined : readProjectKeys(findSecret(signingSecretName(project)));
+  const ring = project === undefined ? undefined : readRing(findSecret(signingSecretName(project)));
   const recalledUsers = new Map<string, Resolved<PasswordCredential>>();
   const recalledKeys = new Map<string, Resolved<LiveKeys>>();
   for (const owner of users) {
@@ -184,12 +185,10 @@ export function recallProject({ project, users, keys }: ProjectObjects, findSecr
     recalledUsers.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
   }
   for (const owner of keys) {
-    const record = readKeyRecord(findSecret(keyHashSecretName(owner)));
-    const former = record?.former === undefined ? [] : [record.former];
-    const value: LiveKeys | undefined = record && [{ sha256: record.current }, ...former];
+    const value = readLiveKeys(findSecret(keySecretName(owner)));
     recalledKeys.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
   }
-  const signing: Result<SigningRing> = found === undefined ? forgotten() : { ok: true, value: found.signingRing };
+  const signing: Result<SigningRing> = ring === undefined ? forgotten() : { ok: true, value: ring };
   return { signing, credentials: { users: recalledUsers, keys: recalledKeys } };
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import type { Secret, UncheckedObject } from "../../../core/manifests/object.ts";
 import { readSecret } from "../../../core/manifests/secret.ts";
-import type { SecretWrite } from "../../../operator/resolve/secret-write.ts";
+import type { SecretWrite } from "../../../operator/resolve/resolution.ts";
 import { writeAtomically } from "./files.ts";
 
 export interface SecretReading {

@@ -64,12 +64,6 @@ export const apiKeySchema: SchemaNode = {
       "message": "secretName is immutable: write the former value again (unset means <metadata.name>-api-key), or create another ApiKey and delete this one"
     },
     {
-      "rule": "!has(self.spec.secretName) || self.spec.secretName != self.metadata.name + '-key-hash'",
-      "fieldPath": ".spec.secretName",
-      "reason": "FieldValueForbidden",
-      "message": "secretName is the Secret that keeps the key's hash, choose another name"
-    },
-    {
       "rule": "self.metadata.name != 'anonymous'",
       "fieldPath": ".metadata.name",
       "reason": "FieldValueForbidden",

@@ -13,8 +13,8 @@ import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../../operator
 import { adoptAnnotation, type ProjectObjects } from "../../../operator/model/project-objects.ts";
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
-import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
-import { fakeHash, isFakeHashOf } from "./fake-hash.ts";
+import { type ProjectResolution, resolveProject } from "../../../operator/resolve/project.ts";
+import { fakeHash } from "./fake-hash.ts";
 import { createMemorySecrets, type MemorySecrets } from "./memory-secrets.ts";
 
 export const start = Date.parse("2026-06-01T12:00:00Z");
@@ -106,7 +106,6 @@ export class CredentialWorld {
         this.hashed.push(password);
         return fakeHash(password, this.hashed.length);
       },
-      isPasswordOf: async (hash, password) => isFakeHashOf(hash, password),
       baseUrl: "http://localhost/default/shop",
       sealKey: this.sealKey,
       restoresAll: this.restoresAll,

@@ -3,7 +3,7 @@
 
 import type { Secret } from "../../../core/manifests/object.ts";
 import { kindLabel, nameLabel } from "../../../operator/model/secret-names.ts";
-import type { SecretWrite } from "../../../operator/resolve/secret-write.ts";
+import type { SecretWrite } from "../../../operator/resolve/resolution.ts";
 
 export interface MemorySecrets {
   find(name: string): Secret | undefined;

@@ -2,7 +2,7 @@
 // clock and a network name that tests set. `edit` writes manifests, `pass` is what happens when the
 // watcher has seen it.
 
-import { randomBytes, randomUUID } from "node:crypto";
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { createMemoryDirectory, type MemoryDirectory } from "../../../../datapla
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
 import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
-import { fakeHash, isFakeHashOf } from "../../../support/fleet/fake-hash.ts";
+import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 export interface DevCluster {
@@ -48,6 +48,7 @@ export async function devCluster(): Promise<DevCluster> {
   const store = await createEmbeddedStore({ directory: ":memory:", clock });
   const secrets = createSecretFiles(join(root, "secrets"));
   const hashed: string[] = [];
+  const sealKey = createSecretKey(randomBytes(32));
   const live = createMemoryDirectory(clock);
   const issuers = createDevIssuers(systemTimers);
   const open = (): Promise<DevOperator> =>
@@ -66,7 +67,7 @@ export async function devCluster(): Promise<DevCluster> {
         hashed.push(password);
         return fakeHash(password);
       },
-      isPasswordOf: async (hash, password) => isFakeHashOf(hash, password),
+      sealKey,
       baseUrlOf: ({ namespace, name }) => `http://localhost/${namespace}/${name}`,
     });
   let devOperator = await open();

@@ -29,7 +29,7 @@ function withdrawn(objects: readonly CustomResource[], more: Partial<Withdrawing
 }
 
 const refused = (uid: string): Refused => ({
-  ...{ kind: "ApiKey", namespace: "default", name: "web", uid, accepted: false, reason: "KeyLost", live: false },
+  ...{ kind: "ApiKey", namespace: "default", name: "web", uid, accepted: false, reason: "SecretConflict", live: false },
   faults: [{ message: "lost" }],
 });
 
@@ -88,7 +88,7 @@ describe("what is no longer served", () => {
 
   it("is told with the reason of an object that is refused", () => {
     const reported = withdrawn([shop, ...all], { served: parts("keys"), verdicts: [refused("ApiKey web")] });
-    expect(reported.map(({ facts }) => facts["why"])).toEqual(["KeyLost"]);
+    expect(reported.map(({ facts }) => facts["why"])).toEqual(["SecretConflict"]);
   });
 
   it("is told as rotated where the same object has another key, without either key's hash", () => {

@@ -185,6 +185,14 @@ describe("the fleet's ring at the start", () => {
     expect(written()).toEqual(ring);
   });
 
+  it("is refused without its seal key where Redis is in use: keys and passwords would be replaced", async () => {
+    const { [sealKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
+    server.objects.replace(at[0], { ...secret(), data });
+    const ensuring = ensureFleetRing({ api, namespace, random: randomBytes, isSealed: async () => true });
+    await expect(ensuring).rejects.toThrow('has no entry "seal.key" of 32 bytes');
+    expect(sealKeyThere()).toBeUndefined();
+  });
+
   it.each([
     ["{secret", "is not a key ring: The key ring's file is not JSON"],
     ['{"keys": [], "names": "c2VjcmV0"}', 'is not a key ring: The key ring\'s "keys" must be a list'],

@@ -7,29 +7,21 @@ import { createPasswordHasher, type PassHashes } from "../../../../operator/queu
 function hasherOf(atOnce = 1) {
   const begun: { readonly password: string; readonly make: () => void; readonly fail: (error: Error) => void }[] = [];
   const due: unknown[][] = [];
-  const compared: string[] = [];
   let now = 0;
   const hasher = createPasswordHasher({
     queue: { add: (key) => void due.push([key]), addAfter: (key, milliseconds) => void due.push([key, milliseconds]) },
     monotonic: () => now,
     atOnce,
-    argon2: {
-      hashPassword(password, cost) {
-        if (cost === generatedPasswordCost) return Promise.resolve(`cheap ${password}`);
-        const { promise, resolve, reject } = Promise.withResolvers<string>();
-        begun.push({ password, make: () => resolve(`hash of ${password}`), fail: reject });
-        return promise;
-      },
-      async isPasswordOf(hash, password) {
-        compared.push(password);
-        return hash === `hash of ${password}`;
-      },
+    hash(password, cost) {
+      if (cost === generatedPasswordCost) return Promise.resolve(`cheap ${password}`);
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      begun.push({ password, make: () => resolve(`hash of ${password}`), fail: reject });
+      return promise;
     },
   });
   return {
     hasher,
     due,
-    compared,
     begun: () => begun.map(({ password }) => password),
     async makeNext(): Promise<void> {
       begun.at(-1)?.make();
@@ -103,25 +95,6 @@ describe("a password", () => {
     await expect(pass(1, "team/shop", ["secret"])).rejects.toThrow("out of memory");
     await pass(2, "team/shop", ["secret"]);
     expect(begun()).toEqual(["secret", "secret"]);
-  });
-
-  test("is compared with a hash beside the passes as well", async () => {
-    const { hasher, due } = hasherOf();
-    const pass = hasher.passOf("team/shop");
-    expect(await pass.isPasswordOf("hash of secret", "secret", false)).toBe(false);
-    expect(await pass.isPasswordOf("hash of secret", "secret", true)).toBeUndefined();
-    pass.end();
-    await settled();
-    expect(due).toEqual([["team/shop"]]);
-    expect(await hasher.passOf("team/shop").isPasswordOf("hash of secret", "secret", false)).toBe(true);
-  });
-
-  test("that can't be hashed is compared with nothing", async () => {
-    const { hasher, compared } = hasherOf();
-    const pass = hasher.passOf("team/shop");
-    for (const password of ["", "x".repeat(1024 * 1024)])
-      expect(await pass.isPasswordOf("a hash", password, true)).toBe(false);
-    expect(compared).toEqual([]);
   });
 });
 

@@ -24,22 +24,43 @@ describe("the Secret of an API key", () => {
     expect(reported(await fresh.reconcile())).toEqual([]);
   });
 
-  it("deleted: the key goes on working and is not made anew", async () => {
+  it.each([
+    ["deleted", () => world.secrets.remove("ci-api-key")],
+    ["with apiKey edited", () => world.secrets.edit("ci-api-key", "apiKey", "jp_mine")],
+    ["without its annotation", () => world.secrets.annotate("ci-api-key", "jsonplane.io/rotation", undefined)],
+  ])("%s: a new key is made, and the former one works until the grace period ends", async (_, lose) => {
     const before = world.liveKeys();
+    lose();
+    const { events } = await world.reconcile();
+    expect(reported({ events })).toEqual(["CredentialRotated"]);
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before]);
+    expect((await world.reconcile()).writes).toEqual([]);
+    world.now = start + day;
+    await world.reconcile();
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey"))]);
+  });
+
+  it("deleted, with nothing published: a new key is made, and no other works", async () => {
     world.secrets.remove("ci-api-key");
-    const { writes, events, verdicts } = await world.reconcile();
-    expect([writes, events]).toEqual([[], []]);
-    expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    world.published = undefined;
+    await world.reconcile();
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey"))]);
+  });
+
+  it("with nothing published: it is used as it is", async () => {
+    const before = world.liveKeys();
+    world.published = undefined;
+    expect((await world.reconcile()).writes).toEqual([]);
     expect(world.liveKeys()).toEqual(before);
   });
 
-  it("with apiKey edited: the key goes on working, and the edit is no key", async () => {
+  it("deleted together with a new rotation.id: both are done", async () => {
     const before = world.liveKeys();
-    world.secrets.edit("ci-api-key", "apiKey", "jp_mine");
-    const { verdicts } = await world.reconcile();
-    expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
-    expect(world.liveKeys()).toEqual(before);
-    expect(world.text("ci-api-key", "apiKey")).toBe("jp_mine");
+    world.secrets.remove("ci-api-key");
+    world.specs.key = rotation("b");
+    await world.settle();
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before]);
+    expect(world.readable.keys.size).toBe(2);
   });
 
   it.each(["id", "baseURL"])("with %s edited: it is put right, and the key stays", async (entry) => {
@@ -88,9 +109,9 @@ describe("the Secret of an API key", () => {
   });
 
   it("made immutable, is left alone while nothing has to change, and then a person is asked", async () => {
+    world.secrets.edit("ci-api-key", "baseURL", "elsewhere");
     world.secrets.freeze("ci-api-key");
     const before = world.liveKeys();
-    world.secrets.edit("ci-api-key", "baseURL", "elsewhere");
     expect((await world.reconcile()).writes).toEqual([]);
     Object.assign(world.specs.key, rotation("b"));
     const { writes, verdicts } = await world.reconcile();
@@ -104,13 +125,13 @@ describe("the Secret of an API key", () => {
 });
 
 describe("a generated password", () => {
-  it("deleted: the login goes on working", async () => {
+  it("deleted: a new one is made, and sessions end", async () => {
     const before = world.login();
     world.secrets.remove("ada-password");
-    const { verdicts, writes } = await world.reconcile();
-    expect(writes).toEqual([]);
-    expect(world.reasons(verdicts, "ada")).toEqual(["KeyNotRetrievable"]);
-    expect(world.login()).toEqual(before);
+    expect(reported(await world.reconcile())).toEqual(["CredentialRotated"]);
+    expect(isFakeHashOf(world.login().hash ?? "", world.text("ada-password", "password"))).toBe(true);
+    expect(world.login().revision).not.toBe(before.revision);
+    expect((await world.reconcile()).writes).toEqual([]);
   });
 
   it("edited: the edit is adopted and sessions end", async () => {
@@ -150,161 +171,64 @@ describe("a generated password", () => {
     fresh.specs.user = {};
     await fresh.settle();
     expect(isFakeHashOf(fresh.login().hash ?? "", fresh.text("ada-password", "password"))).toBe(true);
-    fresh.secrets.remove("ada-password");
-    const { writes } = await fresh.reconcile();
-    expect(writes).toEqual([]);
   });
 });
 
-describe("a hash Secret", () => {
+describe("the hash Secret of a user", () => {
   const losses = [
-    ["deleted", (name: string) => world.secrets.remove(name)],
-    ["edited", (name: string) => world.secrets.edit(name, "record", '{"current":"00","rotatedAt":"x"}')],
+    ["deleted", () => world.secrets.remove("ada-user-hash")],
+    ["edited", () => world.secrets.edit("ada-user-hash", "record", '{"hash":"00","changedAt":"x"}')],
   ] as const;
 
-  it.each(losses)("%s: rebuilt from the Secret that shows the credential", async (_, lose) => {
-    const before = [world.liveKeys(), world.login()];
-    lose("ci-key-hash");
-    lose("ada-user-hash");
-    expect(reported(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
-    expect([world.liveKeys(), world.login()]).toEqual(before);
+  it.each(losses)("%s: written again with what is published, and nothing is hashed", async (_, lose) => {
+    const before = world.login();
+    lose();
+    expect(reported(await world.reconcile())).toEqual(["SecretRepaired"]);
+    expect(world.login()).toEqual(before);
     expect((await world.reconcile()).writes).toEqual([]);
     expect(world.hashed).toHaveLength(1);
   });
 
-  it.each(losses)("%s, and the shown credential too: rebuilt from what is published", async (_, lose) => {
-    const before = [world.liveKeys(), world.login()];
-    for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
-    for (const name of ["ci-api-key", "ada-password"]) world.secrets.remove(name);
-    const { verdicts } = await world.reconcile();
-    expect([world.liveKeys(), world.login()]).toEqual(before);
-    expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual([
-      "KeyNotRetrievable",
-      "KeyNotRetrievable",
-    ]);
-  });
-
-  it("deleted, with nothing published either: lost, until rotation.id changes", async () => {
-    for (const name of ["ci-key-hash", "ada-user-hash", "ci-api-key", "ada-password"]) world.secrets.remove(name);
-    world.published = undefined;
-    const { verdicts, writes } = await world.reconcile();
-    expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
-    expect(writes).toEqual([]);
-    world.specs.key = rotation("b");
-    world.specs.user = { rotation: { id: "b" } };
-    await world.settle();
-    expect(world.liveKeys()).toHaveLength(1);
-    expect(world.login().hash).toBeDefined();
-  });
-
-  it("deleted, with nothing published: made again from what is shown, unless that was edited", async () => {
-    const before = [world.liveKeys(), world.login().revision];
-    const lose = () => {
-      for (const name of ["ci-key-hash", "ada-user-hash"]) world.secrets.remove(name);
-      world.published = undefined;
-    };
+  it.each(losses)("%s, with nothing published: the password is hashed again, and no session ends", async (_, lose) => {
+    const { revision } = world.login();
     lose();
-    expect(reported(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
-    expect([world.liveKeys(), world.login().revision]).toEqual(before);
-    lose();
-    world.secrets.edit("ada-password", "password", "of her own");
-    world.secrets.edit("ci-api-key", "apiKey", "1");
-    const resolution = await world.reconcile();
-    expect(reported(resolution)).toEqual(["PasswordAdopted"]);
-    expect(world.reasons(resolution.verdicts, "ci")).toEqual(["KeyLost"]);
-  });
-
-  it("edited, with nothing published: it waits for a person", async () => {
-    for (const name of ["ci-key-hash", "ada-user-hash"]) world.secrets.edit(name, "record", '{"current":"00"}');
     world.published = undefined;
-    const { verdicts, writes } = await world.reconcile();
-    expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual([
-      "SecretConflict",
-      "SecretConflict",
-    ]);
-    expect(writes).toEqual([]);
-  });
-
-  it("lost in the middle of a rotation costs neither the new key nor the old one its grace period", async () => {
-    const before = world.liveKeys();
-    world.specs.key = rotation("b");
-    await expect(world.reconcile(1)).rejects.toThrow("");
-    world.secrets.remove("ci-key-hash");
-    await world.settle();
-    expect(world.readable.keys.size).toBe(2);
-    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before]);
-  });
-
-  it("lost while the shown key was edited: the published key stays, the edit is no key", async () => {
-    const before = world.liveKeys();
-    world.secrets.remove("ci-key-hash");
-    world.secrets.edit("ci-api-key", "apiKey", "jp_mine");
-    const { verdicts } = await world.reconcile();
-    expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
-    expect(world.liveKeys()).toEqual(before);
-  });
-
-  it("lost together with a new rotation.id: both are done", async () => {
-    const before = world.liveKeys();
-    world.secrets.remove("ci-key-hash");
-    world.specs.key = rotation("b");
-    await world.settle();
-    expect(world.liveKeys()).toHaveLength(2);
-    expect(world.liveKeys()).toContain(before[0]);
+    await world.reconcile();
+    expect(isFakeHashOf(world.login().hash ?? "", world.text("ada-password", "password"))).toBe(true);
+    expect(world.login().revision).toBe(revision);
   });
 });
 
-describe("what a rotation left in a Secret when it was interrupted", () => {
-  /** Both Secrets that people see are new, no record says so, and nothing of it is published. */
-  async function interrupted(): Promise<{ readonly keys: readonly string[]; readonly revision: string | undefined }> {
-    const before = { keys: world.liveKeys(), revision: world.login().revision };
+describe("a rotation that was interrupted after its write", () => {
+  it("of a key goes on with that key, and the former one has its grace period", async () => {
+    const before = world.liveKeys();
     world.specs.key = rotation("b");
-    world.specs.user = { rotation: { id: "b" } };
-    const hashes = ["ada-user-hash", "ci-key-hash"].map((name) => world.secrets.find(name));
-    await expect(world.reconcile(4)).rejects.toThrow("");
-    const all = new Map(world.secrets.save());
-    for (const secret of hashes) if (secret !== undefined) all.set(secret.metadata.name, secret);
-    world.secrets.restore(all);
-    return before;
-  }
-
-  it("is taken up", async () => {
-    await interrupted();
-    const shown = [world.text("ci-api-key", "apiKey"), world.text("ada-password", "password")];
+    await expect(world.reconcile(1)).rejects.toThrow("");
+    const key = world.text("ci-api-key", "apiKey");
     await world.settle();
-    expect([world.text("ci-api-key", "apiKey"), world.text("ada-password", "password")]).toEqual(shown);
+    expect(world.liveKeys()).toEqual([sha256Hex(key), ...before]);
   });
 
-  it("is no key once somebody has edited it", async () => {
-    const { keys } = await interrupted();
-    world.secrets.edit("ci-api-key", "apiKey", "jp_mine");
-    await world.settle();
-    expect(world.liveKeys()).not.toContain(sha256Hex("jp_mine"));
-    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...keys]);
-  });
-
-  it("is dropped when another rotation is wanted by now", async () => {
-    const { keys } = await interrupted();
-    const shown = [world.text("ci-api-key", "apiKey"), world.text("ada-password", "password")];
+  it("gives way to another rotation: the key that clients have is the former one", async () => {
+    const before = world.liveKeys();
+    world.specs.key = rotation("b");
+    await expect(world.reconcile(1)).rejects.toThrow("");
     world.specs.key = rotation("c");
-    world.specs.user = { rotation: { id: "c" } };
     await world.settle();
-    expect(world.liveKeys()).not.toContain(sha256Hex(shown[0] ?? ""));
-    expect(world.liveKeys()).toContain(keys[0]);
-    expect(world.text("ada-password", "password")).not.toBe(shown[1]);
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before]);
+    expect(world.readable.keys.size).toBe(3);
   });
 
-  it("is not mistaken for a Secret of that rotation from an older backup", async () => {
+  it("is not taken for one of an older backup with the same id", async () => {
     world.specs.key = rotation("b");
     await world.settle();
     const old = world.secrets.find("ci-api-key");
     world.specs.key = rotation("c");
     await world.settle();
+    const current = world.liveKeys()[0];
     if (old !== undefined) world.secrets.restore(new Map([...world.secrets.save(), ["ci-api-key", old]]));
-    const former = sha256Hex(world.text("ci-api-key", "apiKey"));
-    world.specs.key = rotation("b");
     await world.settle();
-    expect(world.liveKeys()[0]).not.toBe(former);
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), current]);
     expect(world.readable.keys.size).toBe(4);
   });
 });
@@ -318,25 +242,6 @@ describe("the signing Secret", () => {
     expect(reported(resolution)).toContain("SecretRepaired");
     expect(world.kids()).toEqual(kids);
     expect(world.liveKeys()).toEqual(keys);
-    expect(world.login()).toEqual(login);
-    expect((await world.settle()).writes).toEqual([]);
-    expect(world.hashed).toHaveLength(1);
-    // What was made again is sealed with another key; a changed password is seen for all that.
-    world.secrets.edit("ada-password", "password", "of her own");
-    await world.settle();
-    expect(isFakeHashOf(world.login().hash ?? "", "of her own")).toBe(true);
-    expect(world.login().revision).not.toBe(login.revision);
-  });
-
-  it("deleted together with a password: once the password is put back, sessions still go on", async () => {
-    const login = world.login();
-    const password = world.secrets.find("ada-password");
-    for (const name of ["shop-signing", "ada-password"]) world.secrets.remove(name);
-    await world.settle();
-    world.secrets.restore(
-      new Map([...world.secrets.save(), ...(password ? [["ada-password", password] as const] : [])]),
-    );
-    await world.settle();
     expect(world.login()).toEqual(login);
     expect((await world.settle()).writes).toEqual([]);
     expect(world.hashed).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
-import type { SecretWrite } from "../../../../operator/resolve/secret-write.ts";
+import type { SecretWrite } from "../../../../operator/resolve/resolution.ts";
 import { writeSecrets } from "../../../../operator/resolve/write-secrets.ts";
 import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 
@@ -50,7 +50,7 @@ describe("Secrets that are written", () => {
     const resolution = await world.reconcile();
     const { resolved, refused } = await writeSecrets(resolution, refusing("ada-password"));
     expect(refused).toEqual([quota]);
-    expect(written).toEqual(["shop-signing", "ci-api-key", "ci-key-hash"]);
+    expect(written.toSorted()).toEqual(["ci-api-key", "shop-signing"]);
     expect(resolved.credentials.users.get("ada")).toMatchObject({ refusal: { reason: "SecretNotWritten" } });
     expect(resolved.credentials.keys).toEqual(resolution.credentials.keys);
     expect(resolved.signing).toEqual(resolution.signing);
@@ -58,11 +58,11 @@ describe("Secrets that are written", () => {
     expect([...resolved.statuses.keys()]).toEqual(["ci-1"]);
   });
 
-  it("leave nothing sealed with a key that could not be kept", async () => {
+  it("cost a Project only its ring where that is refused", async () => {
     const { resolved } = await writeSecrets(await world.reconcile(), refusing("shop-signing"));
-    expect(written).toEqual([]);
     expect(resolved.signing).toMatchObject({ refusal: { reason: "SecretNotWritten" } });
-    expect([resolved.credentials.users.size, resolved.credentials.keys.size, reported]).toEqual([0, 0, []]);
+    expect(resolved.credentials.keys.get("ci")).toMatchObject({ ok: true });
+    expect(reported).toEqual(["ada", "ci"]);
   });
 
   it.each([
@@ -70,19 +70,13 @@ describe("Secrets that are written", () => {
     ["anything else happens", new Error("cut")],
   ])("end the run when %s, and what was done for others is told of", async (_, error) => {
     await expect(writeSecrets(await world.reconcile(), refusing("ada-password", error))).rejects.toBe(error);
-    expect(written).toEqual(["shop-signing", "ci-api-key", "ci-key-hash"]);
+    expect(written.toSorted()).toEqual(["ci-api-key", "shop-signing"]);
     expect(reported).toEqual(["ci"]);
-  });
-
-  it("are none of the children's while the Project's own fails", async () => {
-    const error = new Error("cut");
-    await expect(writeSecrets(await world.reconcile(), refusing("shop-signing", error))).rejects.toBe(error);
-    expect([written, reported]).toEqual([[], []]);
   });
 });
 
 describe("Secrets of many objects", () => {
-  const names = Array.from({ length: 40 }, (_, at) => `ci-${at}`);
+  const names = Array.from({ length: 40 }, (_, at) => `ada-${at}`);
   let underWay: Map<string, () => void>;
   let most: number;
 
@@ -96,17 +90,16 @@ describe("Secrets of many objects", () => {
     written.push(name);
   });
 
-  /** What one key leads to, for each of `names`. */
+  /** The writes of one user, for each of `names`. */
   async function ofMany() {
     const resolution = await world.reconcile();
-    const [signing, ...rest] = resolution.writes;
-    const ofKey = rest.filter(({ labels }) => labels[kindLabel] === "ApiKey");
+    const [, ...rest] = resolution.writes;
+    const ofUser = rest.filter(({ labels }) => labels[kindLabel] === "ProjectUser");
     const named = (write: SecretWrite, name: string): SecretWrite => {
       const labels = { ...write.labels, [nameLabel]: name };
-      return { ...write, name: write.name.replace("ci", name), labels };
+      return { ...write, name: write.name.replace("ada", name), labels };
     };
-    const many = names.flatMap((name) => ofKey.map((write) => named(write, name)));
-    return { ...resolution, writes: [...(signing === undefined ? [] : [signing]), ...many] };
+    return { ...resolution, writes: names.flatMap((name) => ofUser.map((write) => named(write, name))) };
   }
 
   beforeEach(() => {
@@ -114,11 +107,10 @@ describe("Secrets of many objects", () => {
     most = 0;
   });
 
-  it("are written eight at a time, after the Project's, and those of one object in their order", async () => {
+  it("are written eight at a time, and those of one object in their order", async () => {
     const done = writeSecrets(await ofMany(), waiting);
     await settled();
-    expect([...underWay.keys()]).toEqual(["shop-signing"]);
-    while (written.length < 2 * names.length + 1) {
+    while (written.length < 2 * names.length) {
       // The last that was begun ends first.
       [...underWay.values()].at(-1)?.();
       await settled();
@@ -126,8 +118,7 @@ describe("Secrets of many objects", () => {
     expect((await done).refused).toEqual([]);
     expect(most).toBe(8);
     for (const name of names) {
-      expect(written.indexOf(`${name}-api-key`)).toBeGreaterThan(0);
-      expect(written.indexOf(`${name}-key-hash`)).toBeGreaterThan(written.indexOf(`${name}-api-key`));
+      expect(written.indexOf(`${name}-user-hash`)).toBeGreaterThan(written.indexOf(`${name}-password`));
     }
   });
 
@@ -139,21 +130,19 @@ describe("Secrets of many objects", () => {
       report,
       write: async (each) => {
         await write(each);
-        if (each.name === "ci-3-api-key") throw cut;
+        if (each.name === "ada-3-password") throw cut;
       },
     }).finally(() => {
       ended = true;
     });
     done.catch(() => undefined);
     await settled();
-    underWay.get("shop-signing")?.();
-    await settled();
-    underWay.get("ci-3-api-key")?.();
+    underWay.get("ada-3-password")?.();
     await settled();
     expect([underWay.size, ended]).toEqual([7, false]);
     for (const end of [...underWay.values()]) end();
     await expect(done).rejects.toBe(cut);
-    expect(written).toHaveLength(9);
+    expect(written).toHaveLength(8);
     expect(written.filter((name) => name.endsWith("-hash"))).toEqual([]);
   });
 });

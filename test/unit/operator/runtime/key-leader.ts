@@ -208,7 +208,6 @@ export function leader(world: World = {}) {
     },
     hashesOf: (of) => ({
       hashPassword: async (password) => (world.hashingMs === undefined ? fakeHash(password) : undefined),
-      isPasswordOf: async () => undefined,
       end() {
         hashesEnded.push(of);
         return world.hashingMs;

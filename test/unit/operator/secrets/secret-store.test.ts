@@ -17,7 +17,7 @@ const collection = "/secrets";
 const shop = stored("Project", "shop");
 const ci = stored("ApiKey", "ci", { metadata: { uid: "later" } });
 const earlier = stored("ApiKey", "ci", { metadata: { uid: "earlier" } });
-const name = "ci-key-hash";
+const name = "ci-api-key";
 
 const sealKey = createSecretKey(Buffer.alloc(32));
 let server: FakeApiServer;
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 /** Made by jsonplane for this object. */
 function made(owner: CustomResource, entry = "one"): KubeObject {
-  const data = { record: Buffer.from(entry).toString("base64") };
+  const data = { apiKey: Buffer.from(entry).toString("base64") };
   const metadata = { namespace: "default", name, labels: ownLabels(owner), annotations: ownerMarks(owner) };
   return server.objects.create(collection, { metadata, data }) as unknown as KubeObject;
 }
@@ -74,8 +74,8 @@ const of = (...objects: readonly CustomResource[]) => projectObjects("shop", ...
 
 async function found(...objects: readonly CustomResource[]): Promise<string | undefined> {
   const { find } = await newStore().prepare(of(...objects));
-  const record = find(name)?.data.get("record");
-  return record === undefined ? undefined : Buffer.from(record).toString();
+  const apiKey = find(name)?.data.get("apiKey");
+  return apiKey === undefined ? undefined : Buffer.from(apiKey).toString();
 }
 
 const asked = () => server.requests.map(({ verb }) => verb);

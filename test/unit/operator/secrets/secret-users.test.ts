@@ -19,7 +19,7 @@ describe("the users of a Secret", () => {
     users.put(object<Project>("Project", "shop"));
     users.put(object<ProjectUser>("ProjectUser", "ada"));
     users.put(object<ApiKey>("ApiKey", "ci", { secretName: "my.key" }));
-    for (const name of ["shop-signing", "ada-password", "ada-user-hash", "my.key", "ci-key-hash"]) {
+    for (const name of ["shop-signing", "ada-password", "ada-user-hash", "my.key"]) {
       expect(users.projectsOf("default", name)).toEqual(["default/shop"]);
     }
     expect(users.projectsOf("default", "ci-api-key")).toEqual([]);

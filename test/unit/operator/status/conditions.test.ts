@@ -93,8 +93,8 @@ describe("conditions", () => {
     ],
     [
       "good with something to know",
-      { verdict: { ...accepted, notices: [{ reason: "KeyNotRetrievable", message: "It goes on working" }] } },
-      "Accepted+KeyNotRetrievable Programmed+Programmed Ready+KeyNotRetrievable",
+      { verdict: { ...accepted, notices: [{ reason: "Expired", message: "It is refused" }] } },
+      "Accepted+Expired Programmed+Programmed Ready+Expired",
     ],
   ];
   it.each(states)("of an object that is %s", (_, observation, expected) => {

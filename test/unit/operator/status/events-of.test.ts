@@ -9,7 +9,7 @@ const accepted: Verdict = { ...subject, accepted: true, notices: [] };
 const noted: Verdict = {
   ...accepted,
   accepted: true,
-  notices: [{ reason: "KeyNotRetrievable", message: "Not shown" }],
+  notices: [{ reason: "Expired", message: "Not shown" }],
 };
 const refused = (reason: Reason, message = "Write another"): Verdict => ({
   ...subject,
@@ -36,7 +36,7 @@ describe("events", () => {
       state({ verdict: refused("NameConflict") }),
       ["Warning NameConflict"],
     ],
-    ["there is something to know", ready, state({ verdict: noted }), ["Warning KeyNotRetrievable"]],
+    ["there is something to know", ready, state({ verdict: noted }), ["Warning Expired"]],
     ["that is over", state({ verdict: noted }), ready, ["Normal Ready"]],
     ["it is being deleted", ready, state({ deleting: true }), ["Normal Deleting"]],
   ])("tell once that %s", (_, before, after, expected) => {

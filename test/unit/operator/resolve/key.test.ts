@@ -4,14 +4,13 @@ import type { KeyConfig } from "../../../../core/config/types.ts";
 import { compileKey } from "../../../../operator/compile/child-configs.ts";
 import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
 import type { ApiKey } from "../../../../operator/model/objects.ts";
+import { resolveKey } from "../../../../operator/resolve/key.ts";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { resolveKey } from "../../../../operator/resolve/resolve-key.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-const projectKey = randomBytes(32);
 const sealKey = createSecretKey(randomBytes(32));
 const start = Date.parse("2026-06-01T12:00:00Z");
-const day = 24 * 3600 * 1000;
+const hour = 3_600_000;
 
 let secrets: MemorySecrets;
 let published: readonly KeyConfig[];
@@ -44,11 +43,9 @@ function reconcile(key: ApiKey = apiKey()) {
     random: randomBytes,
     now,
     hashPassword: async () => "",
-    isPasswordOf: async () => false,
     baseUrl,
-    projectKey,
     sealKey,
-    restore: "denied" as const,
+    restore: "none" as const,
   };
   const resolution = resolveKey(key, published, tools);
   secrets.apply(resolution.writes);
@@ -71,13 +68,10 @@ function rotation(id: string, gracePeriod = "24h") {
   return { rotation: { id, gracePeriod } };
 }
 
-describe("an ApiKey's Secrets", () => {
-  it("get a key of 256 random bits once, with its id and the base URL beside it", () => {
+describe("an ApiKey's Secret", () => {
+  it("gets a key of 256 random bits once, with its id and the base URL", () => {
     const first = reconcile();
-    expect(first.writes.map(({ mode, name }) => [mode, name])).toEqual([
-      ["create", "ci-api-key"],
-      ["create", "ci-key-hash"],
-    ]);
+    expect(first.writes.map(({ mode, name }) => [mode, name])).toEqual([["create", "ci-api-key"]]);
     expect(shownKey()).toMatch(/^jp_[0-9A-Za-z]{43}$/);
     expect(secrets.text("ci-api-key", "baseURL")).toBe("http://localhost/default/shop");
     expect(sha256Hex(shownKey()).startsWith(secrets.text("ci-api-key", "id") ?? "?")).toBe(true);
@@ -85,46 +79,83 @@ describe("an ApiKey's Secrets", () => {
     expect(reconcile().writes).toEqual([]);
   });
 
-  it("never hold the key outside the Secret that shows it", () => {
-    const { writes, credential, status: facts } = reconcile();
-    const others = JSON.stringify([writes.filter(({ name }) => name !== "ci-api-key"), credential, facts]);
-    expect(others).not.toContain(shownKey());
+  it("is the only place of the key", () => {
+    const { writes, ...rest } = reconcile();
+    const annotations = writes.map((write) => write.annotations);
+    expect(JSON.stringify([annotations, rest])).not.toContain(shownKey());
   });
 
-  it("take the name that the spec says", () => {
+  it("has the name that the spec says", () => {
     reconcile(apiKey({ secretName: "my.key" }));
-    expect(secrets.names()).toEqual(["ci-key-hash", "my.key"]);
+    expect(secrets.names()).toEqual(["my.key"]);
   });
 
-  it.each(["ci-api-key", "ci-key-hash"])(
-    "are refused when %s belongs to something else, and it is left alone",
-    (name) => {
-      secrets.put(name, { apiKey: "mine" });
-      const { credential, writes } = reconcile();
-      expect(credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
-      expect(writes).toEqual([]);
-    },
-  );
-
-  it("go on working when the shown Secret is deleted: never minted anew, never shown again", () => {
-    reconcile();
-    const before = live();
-    secrets.remove("ci-api-key");
+  it("is left alone where it belongs to somebody else", () => {
+    secrets.put("ci-api-key", { apiKey: "mine" });
     const { credential, writes } = reconcile();
+    expect(credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
     expect(writes).toEqual([]);
-    expect(credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
-    expect(live()).toEqual(before);
   });
 
-  it("go on working with the former key when apiKey is edited", () => {
+  const losses: readonly [string, () => void][] = [
+    ["deleted", () => secrets.remove("ci-api-key")],
+    ["edited in its key", () => secrets.edit("ci-api-key", "apiKey", "jp_mine")],
+    ["edited in its annotation", () => secrets.annotate("ci-api-key", "jsonplane.io/rotation", '{"id":"mine"}')],
+    ["stripped of its seal", () => secrets.annotate("ci-api-key", "jsonplane.io/seal", undefined)],
+  ];
+
+  it.each(losses)("%s gets a new key, and the former one works for the grace period", (_, lose) => {
     reconcile();
+    const first = shownKey();
+    lose();
+    const { events, status: facts } = reconcile();
+    expect(events.map(({ note }) => note.reason)).toEqual(["CredentialRotated"]);
+    expect(shownKey()).toMatch(/^jp_[0-9A-Za-z]{43}$/);
+    expect(live()).toEqual([sha256Hex(shownKey()), sha256Hex(first)]);
+    expect(facts?.previousKeyExpiresAt).toBe("2026-06-02T12:00:00Z");
+    expect(reconcile().writes).toEqual([]);
+    now += 24 * hour;
+    reconcile();
+    expect(live()).toEqual([sha256Hex(shownKey())]);
+  });
+
+  it.each(losses)("%s without a grace period ends the former key at once", (_, lose) => {
+    const key = apiKey(rotation("a", "0s"));
+    reconcile(key);
+    lose();
+    reconcile(key);
+    expect(live()).toEqual([sha256Hex(shownKey())]);
+  });
+
+  it("deleted while nothing is published gets a new key, and no other works", () => {
+    reconcile();
+    published = [];
+    secrets.remove("ci-api-key");
+    reconcile();
+    expect(live()).toEqual([sha256Hex(shownKey())]);
+  });
+
+  it("is used as it is while nothing is published, the former key included", () => {
+    reconcile(apiKey(rotation("a")));
+    reconcile(apiKey(rotation("b")));
     const before = live();
-    secrets.edit("ci-api-key", "apiKey", "jp_mine");
-    expect(reconcile().credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
+    published = [];
+    expect(reconcile(apiKey(rotation("b"))).writes).toEqual([]);
+    expect(before).toHaveLength(2);
     expect(live()).toEqual(before);
   });
 
-  it("are repaired where something beside the key was edited or has changed", () => {
+  it("that keeps being changed makes repairs of one cause, although each makes another key", () => {
+    reconcile();
+    const causes = [0, 1].map(() => {
+      secrets.annotate("ci-api-key", "jsonplane.io/seal", "mine");
+      return reconcile().writes.map(({ causeId }) => causeId);
+    });
+    expect(causes[0]).toEqual([expect.any(String)]);
+    expect(causes[1]).toEqual(causes[0]);
+  });
+
+  it("is repaired where another entry was edited or has to change", () => {
     reconcile();
     const key = shownKey();
     secrets.edit("ci-api-key", "id", "mine");
@@ -135,7 +166,7 @@ describe("an ApiKey's Secrets", () => {
     expect(shownKey()).toBe(key);
   });
 
-  it("make a new key when rotation.id changes, and the old one lives for the grace period", () => {
+  it("gets a new key when rotation.id changes, and the former one works for the grace period", () => {
     reconcile();
     const first = shownKey();
     const key = apiKey(rotation("2026-06", "1h"));
@@ -143,12 +174,12 @@ describe("an ApiKey's Secrets", () => {
     expect(shownKey()).not.toBe(first);
     expect(live()).toEqual([sha256Hex(shownKey()), sha256Hex(first)]);
     expect(reconcile(key).writes).toEqual([]);
-    now += 3_600_000;
+    now += hour;
     reconcile(key);
     expect(live()).toEqual([sha256Hex(shownKey())]);
   });
 
-  it("let two keys live at most: a second rotation ends the first key at once", () => {
+  it("lets two keys work at most: a second rotation ends the first key at once", () => {
     reconcile(apiKey(rotation("a")));
     const first = shownKey();
     reconcile(apiKey(rotation("b")));
@@ -158,7 +189,7 @@ describe("an ApiKey's Secrets", () => {
     expect(live()).not.toContain(sha256Hex(first));
   });
 
-  it("do not rotate when rotation is taken out and put back", () => {
+  it("stays when rotation is removed and set again", () => {
     reconcile(apiKey(rotation("a")));
     const key = shownKey();
     expect(reconcile(apiKey()).writes).toEqual([]);
@@ -166,59 +197,26 @@ describe("an ApiKey's Secrets", () => {
     expect(shownKey()).toBe(key);
   });
 
-  it("show a key again after a rotation when the Secret had been deleted", () => {
-    reconcile();
-    secrets.remove("ci-api-key");
-    reconcile(apiKey(rotation("again")));
-    expect(live()[0]).toBe(sha256Hex(shownKey()));
-  });
-
-  it.each([
-    ["deleted", () => secrets.remove("ci-key-hash")],
-    ["edited", () => secrets.edit("ci-key-hash", "record", `{"current":"${sha256Hex("stolen")}","rotatedAt":"x"}`)],
-    ["broken", () => secrets.edit("ci-key-hash", "record", "{")],
-  ])("rebuild a hash Secret that was %s", (_, harm) => {
-    reconcile();
-    const before = live();
-    harm();
-    expect(reconcile().writes.map(({ name }) => name)).toEqual(["ci-key-hash"]);
-    expect(live()).toEqual(before);
-    expect(reconcile().writes).toEqual([]);
-  });
-
-  it("rebuild a hash Secret from what is published when the shown one is gone too, the retiring key included", () => {
+  it("of an earlier rotation that is put back lets nobody in: another key is made", () => {
     reconcile(apiKey(rotation("a")));
-    reconcile(apiKey(rotation("b")));
-    const before = live();
-    secrets.remove("ci-key-hash");
-    secrets.remove("ci-api-key");
-    const { credential } = reconcile(apiKey(rotation("b")));
-    expect(credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
-    expect(live()).toEqual(before);
-    now += day;
-    reconcile(apiKey(rotation("b")));
-    expect(live()).toEqual(before.slice(0, 1));
-  });
-
-  it("are lost when nothing is left of them, until rotation.id changes", () => {
-    reconcile();
-    for (const name of secrets.names()) secrets.remove(name);
-    published = [];
-    expect(reconcile().credential).toMatchObject({ ok: false, refusal: { reason: "KeyLost" } });
-    expect(secrets.names()).toEqual([]);
-    expect(reconcile(apiKey(rotation("new"))).credential.ok).toBe(true);
+    const [earlier, first] = [secrets.save(), shownKey()];
+    reconcile(apiKey(rotation("b", "0s")));
+    const second = shownKey();
+    secrets.restore(earlier);
+    reconcile(apiKey(rotation("b", "0s")));
     expect(live()).toEqual([sha256Hex(shownKey())]);
+    expect([first, second]).not.toContain(shownKey());
   });
 
-  it("are not taken from the hash Secret of another ApiKey", () => {
+  it("is not used for another ApiKey: it gets a key of its own", () => {
     reconcile();
-    const former = live();
-    secrets.remove("ci-api-key");
+    const former = shownKey();
     status = undefined;
     published = [];
-    secrets.relabel("ci-key-hash", "other-key-hash", "other");
-    const other = { ...apiKey({}, "uid-2"), metadata: { ...apiKey({}, "uid-2").metadata, name: "other" } };
-    expect(reconcile(other).credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
-    expect(live()).not.toEqual(former);
+    secrets.relabel("ci-api-key", "other-api-key", "other");
+    const other = apiKey({}, "uid-2");
+    reconcile({ ...other, metadata: { ...other.metadata, name: "other" } });
+    expect(secrets.text("other-api-key", "apiKey")).not.toBe(former);
+    expect(live()).not.toContain(sha256Hex(former));
   });
 });

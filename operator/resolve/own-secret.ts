@@ -1,0 +1,191 @@
+// The Secrets that the operator makes for an object: which of them may be used, and how they are
+// written. A Secret has a seal: an HMAC with a key that only the operator has, over the object's
+// UID and what nobody else may change. Of a Secret with the labels of its object,
+//
+//   one with a valid seal            is used
+//   any, where a restore was asked   is used, and sealed
+//   any other                        is not used, and the next write replaces it
+//
+// A Secret with other labels or none belongs to somebody else: SecretConflict.
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { isObject } from "../../core/json/json-value.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
+import type { Secret } from "../../core/manifests/object.ts";
+import { entryText } from "../../core/manifests/secret.ts";
+import { isRfc3339 } from "../../core/rfc3339.ts";
+import type { CustomResource } from "../model/objects.ts";
+import {
+  hasLabelsOf,
+  kindLabel,
+  nameLabel,
+  namespaceAnnotation,
+  ownerMarks,
+  ownLabels,
+  rotationAnnotation,
+  sealAnnotation,
+  sealedEntriesOf,
+} from "../model/secret-names.ts";
+import { type Result, refuse } from "../model/verdict.ts";
+import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
+import type { ResolveTools, SecretWrite } from "./resolution.ts";
+
+export interface OwnSecret {
+  /** What a write replaces; undefined: there is none. */
+  readonly found: Secret | undefined;
+  /** The same Secret where it is used. */
+  readonly content: Secret | undefined;
+  /** It is used because a person asked for that. */
+  readonly isRestored: boolean;
+  /** Its seal and the annotations that name its object are right, or there is nothing to seal. */
+  readonly isMarked: boolean;
+}
+
+/** `isPublished`: a credential of this very object is. */
+export function ownSecret(
+  owner: CustomResource,
+  name: string,
+  tools: Pick<ResolveTools, "findSecret" | "sealKey" | "restore">,
+  isPublished: boolean,
+): Result<OwnSecret> {
+  const found = tools.findSecret(name);
+  if (found === undefined) return used({ found, content: undefined, isRestored: false, isMarked: true });
+  if (!hasLabelsOf(owner, found)) return refuse("SecretConflict", foreignSecret(found, owner));
+  const annotations = found.metadata.annotations ?? {};
+  const marks = marksOf(owner, tools, { name, rotation: annotations[rotationAnnotation], entry: textIn(found) });
+  if (isSameText(annotations[sealAnnotation] ?? "", marks[sealAnnotation] ?? "")) {
+    const isMarked = Object.entries(marks).every(([mark, value]) => annotations[mark] === value);
+    return used({ found, content: found, isRestored: false, isMarked });
+  }
+  // An annotation that stayed after a restore changes nothing of what is served.
+  const isRestored = tools.restore === "all" || (tools.restore === "asked" && !isPublished);
+  return used({ found, content: isRestored ? found : undefined, isRestored, isMarked: false });
+}
+
+function used(value: OwnSecret): Result<OwnSecret> {
+  return { ok: true, value };
+}
+
+function foreignSecret(secret: Secret, { kind }: CustomResource): string {
+  const { name, labels } = secret.metadata;
+  const { [kindLabel]: otherKind, [nameLabel]: otherName } = labels ?? {};
+  const other = otherKind === undefined ? "" : `, but for ${otherKind} "${otherName}"`;
+  const remedy = kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
+  return `Secret "${name}" was not made for this ${kind}${other}; ${remedy}`;
+}
+
+/** What the annotation of a key or of a generated password says. */
+export interface Rotation {
+  /** `rotation.id` that it was made for; absent: the spec had none. */
+  readonly id?: string;
+  /** RFC 3339: when it was made. */
+  readonly rotatedAt: string;
+  /** SHA-256 of the former key, and the Unix second at which it stops working. */
+  readonly former?: { readonly sha256: string; readonly retiresAt: number };
+}
+
+/**
+ * Undefined unless the operator could have written it: that of a restored Secret may be anybody's.
+ */
+export function readRotation(secret: Secret | undefined): Rotation | undefined {
+  const rotation = parseOrUndefined(secret?.metadata.annotations?.[rotationAnnotation] ?? "");
+  if (!isObject(rotation)) return undefined;
+  const { id, rotatedAt, former } = rotation;
+  const isRotation =
+    (id === undefined || (typeof id === "string" && id.length <= maxRotationId)) &&
+    isRfc3339(rotatedAt) &&
+    (former === undefined || (isObject(former) && isSha256(former.sha256) && isUnixTime(former.retiresAt)));
+  return isRotation ? (rotation as unknown as Rotation) : undefined;
+}
+
+/** As in the CRDs. */
+const maxRotationId = 64;
+
+function isSha256(value: unknown): boolean {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+/** In the years that RFC 3339 can write. */
+function isUnixTime(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < Date.UTC(10_000) / 1000;
+}
+
+export interface SecretContent extends Pick<SecretWrite, "name" | "entries" | "causeId"> {
+  readonly type?: SecretWrite["type"];
+  /** Absent: the annotation stays as it is. */
+  readonly rotation?: Rotation;
+}
+
+/** `found` is the Secret that is there now. */
+export function writeOf(
+  owner: CustomResource,
+  tools: Pick<ResolveTools, "sealKey">,
+  found: Secret | undefined,
+  { name, entries, type = "Opaque", rotation, causeId }: SecretContent,
+): SecretWrite {
+  const present = found?.metadata.annotations?.[rotationAnnotation];
+  const rotationText = rotation === undefined ? present : JSON.stringify(rotation);
+  const marks = marksOf(owner, tools, { name, rotation: rotationText, entry: (entry) => entries[entry] });
+  const version = found?.metadata.resourceVersion;
+  return {
+    mode: found === undefined ? "create" : "replace",
+    ...(version !== undefined && { resourceVersion: version }),
+    namespace: owner.metadata.namespace,
+    name,
+    type,
+    labels: ownLabels(owner),
+    annotations: { ...marks, ...(rotationText !== undefined && { [rotationAnnotation]: rotationText }) },
+    entries,
+    ...(causeId !== undefined && { causeId }),
+  };
+}
+
+/** The Secret as it is once it has been written. */
+export function writtenSecret({ namespace, name, type, labels, annotations, entries }: SecretWrite): Secret {
+  const data = new Map(Object.entries(entries).map(([entry, text]) => [entry, Buffer.from(text)]));
+  return { kind: "Secret", metadata: { namespace, name, labels, annotations }, type, data };
+}
+
+/** Of Secrets that are written again without a new credential. */
+export function rewritten(
+  owner: CustomResource,
+  writes: readonly SecretWrite[],
+  isRestored: boolean,
+): readonly CredentialEvent[] {
+  return writes.map(({ name }) =>
+    isRestored
+      ? credentialEvent(owner, "CredentialRestored", `Took over what was found in Secret "${name}"`)
+      : credentialEvent(owner, "SecretRepaired", `Wrote Secret "${name}" again, with the credential in use`),
+  );
+}
+
+interface Sealed {
+  readonly name: string;
+  readonly rotation: string | undefined;
+  readonly entry: (entry: string) => string | undefined;
+}
+
+/** The annotations that name the object of a Secret, and prove it. */
+function marksOf(
+  owner: CustomResource,
+  { sealKey }: Pick<ResolveTools, "sealKey">,
+  { name, rotation, entry }: Sealed,
+): Readonly<Record<string, string>> {
+  const { namespace, name: ownerName, uid } = owner.metadata;
+  const entries = sealedEntriesOf(owner, name).map((each) => entry(each) ?? "");
+  const text = JSON.stringify(["secret", owner.kind, namespace, ownerName, uid, name, rotation ?? "", ...entries]);
+  return {
+    [namespaceAnnotation]: namespace,
+    ...ownerMarks(owner),
+    [sealAnnotation]: createHmac("sha256", sealKey).update(text).digest("base64url"),
+  };
+}
+
+function textIn(secret: Secret): Sealed["entry"] {
+  return (entry) => entryText(secret, entry);
+}
+
+function isSameText(actual: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(actual), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
