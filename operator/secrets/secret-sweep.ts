@@ -1,6 +1,6 @@
-// Deletes the Secrets of deleted objects: immediately when the object's DELETED event was seen, else only after an hour as an orphan,
-// because a backup restores Secrets before the objects they belong to. The Secret of an object that exists is never deleted, nor is a
-// copy in another namespace. Each decision asks the API server, not the cache.
+// Deletes the Secrets of deleted objects: at once where the watch reported the deletion, otherwise
+// after an hour, because a backup restores Secrets before their objects. Copies in other namespaces
+// stay. Each decision asks the API server, not the cache.
 
 import { isKind, type Kind } from "../../core/manifests/object.ts";
 import type { Definitions } from "../finalize/definitions.ts";
@@ -21,11 +21,11 @@ import { unreadSecret } from "./secret-object.ts";
 
 export interface SecretSweep {
   /**
-   * For an object that the watch reported as DELETED. Returns the names of the Secrets that it deleted: those of this very object, even when
-   * another one has its name by now. Throws when the API server fails: call again.
+   * For an object that the watch reported as DELETED. Returns the names of the Secrets that it
+   * deleted: those with the UID of this object. Throws when the API server fails: call again.
    */
   sweepSubject(object: CustomResource): Promise<readonly string[]>;
-  /** Checks all Secrets; returns how many were deleted. Does nothing until every cache is complete. */
+  /** Returns how many Secrets were deleted. Does nothing until every cache is complete. */
   sweepOrphans(): Promise<number>;
 }
 
@@ -33,7 +33,7 @@ export interface SecretSweepDeps {
   readonly api: KubeApi;
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
-  /** Metadata of all other Secrets: somebody may take that label off, and what is used of an object has to go with it. */
+  /** Metadata of all other Secrets: somebody may have removed that label. */
   readonly foreign: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
   readonly definitions: Definitions;
@@ -60,7 +60,7 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
     return objects[owner.kind].get(owner.namespace, owner.name) === undefined;
   };
 
-  /** A namespace in which the operator lost its rights does not stop the sweep of the others. */
+  /** False where the operator has lost its rights: other namespaces are swept all the same. */
   const sweepOrphan = async (owner: Owner, secret: KubeObject): Promise<boolean> => {
     try {
       return (await isGone(owner)) && (await remove(secret, "Orphaned", deps));
@@ -102,7 +102,9 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
   };
 }
 
-/** Records in `orphanedSince` when each orphan was first seen; returns those that have been orphans for long enough. */
+/**
+ * Those of `orphans` that have been seen for an hour. `orphanedSince`: when each was seen first.
+ */
 function orphanedLongEnough(
   orphanedSince: Map<string, number>,
   orphans: readonly KubeObject[],
@@ -118,7 +120,7 @@ interface Owner extends ObjectName {
   readonly kind: Kind;
 }
 
-/** Whose Secret it is; undefined for a copy from another namespace and for Secrets that belong to no object. */
+/** Undefined for copies from other namespaces, and for Secrets that belong to no object. */
 function ownerOf({ metadata }: KubeObject): Owner | undefined {
   const { namespace, labels = {}, annotations = {} } = metadata;
   const [kind, name] = [labels[kindLabel], labels[nameLabel]];
@@ -128,7 +130,7 @@ function ownerOf({ metadata }: KubeObject): Owner | undefined {
   return { kind, namespace, name };
 }
 
-/** False when it was gone already, or has changed since: then the next look decides. */
+/** False when it was gone already, or has changed since: then the next sweep decides. */
 async function remove(
   secret: KubeObject,
   why: "Deleted" | "Orphaned",
