@@ -128,7 +128,7 @@ export function createHttpTransport({ source, observe, monotonic, limits }: Http
   return {
     async call(request, options) {
       const limitMs = options?.timeoutMs ?? (request.verb === "list" ? bounds.listMs : bounds.callMs);
-      const either = joinSignals([options?.signal, AbortSignal.timeout(limitMs)]);
+      const either = joinSignals([options?.signal, AbortSignal.timeout(Math.ceil(limitMs))]);
       try {
         const { body } = await respond(request, either.signal);
         return await body.text();
