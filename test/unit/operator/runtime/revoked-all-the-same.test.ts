@@ -201,12 +201,11 @@ describe("while passwords are hashed", () => {
     expect(await serve()).toEqual({ requeueAfterMs: 1_000 });
     const [published] = publishedParts;
     expect([...(published?.users.keys() ?? [])]).toEqual(["ann"]);
-    expect(Array.from(published?.keys.values() ?? [], ({ name, access }) => [name, access])).toEqual([
-      ["ci", "Read"],
-      ["new", "Read"],
-    ]);
+    // The key ci has no Secret, so it gets a new key, and the former one works for a while.
+    const keys = Array.from(published?.keys.values() ?? [], ({ name, access }) => `${name} ${access}`);
+    expect(keys.toSorted()).toEqual(["ci Read", "ci Read", "new Read"]);
     const later = leader({ ...world, objects, hashingMs: 1_000 });
-    expect(await later.serve()).toEqual({ requeue: "report" });
+    expect(await later.serve()).toMatchObject({ requeue: "report" });
   });
 
   it("a user whose password changes keeps the former one until the new one is hashed, with the access of now", async () => {
