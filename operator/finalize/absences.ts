@@ -1,6 +1,8 @@
-// What is published is withdrawn only once its object is known to be gone. Known is what the watch reported as deleted, and what the API server,
-// asked in this pass, doesn't list; and both only while the CustomResourceDefinition of the kind stands. Until all that is missing is known to be
-// gone the Project stays as it is published, less the credentials whose deletion is known, and is looked at again after some seconds.
+// What is published is withdrawn only once its object is known to be gone. Known is what the watch
+// reported as deleted, and what the API server, asked in this pass, doesn't list; and both only
+// while the CustomResourceDefinition of the kind stands. Until all that is missing is known to be
+// gone the Project stays as it is published, less the credentials whose deletion is known, and is
+// looked at again after some seconds.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
@@ -27,7 +29,10 @@ export interface SeenOfProject {
 }
 
 export interface Absence {
-  /** False while something is missing, or being deleted, that may have gone with its definition, or may only be unseen. */
+  /**
+   * False while something is missing, or being deleted, that may have gone with its definition, or
+   * may only be unseen.
+   */
   readonly isConfirmed: boolean;
   /** Of what the watch reported as deleted, what is known to be gone. */
   readonly gone: readonly CustomResource[];
@@ -77,7 +82,10 @@ export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Abs
   };
 }
 
-/** As an operator of single namespaces finds it, which can't ask for definitions: nothing is known then. */
+/**
+ * As an operator of single namespaces finds it, which can't ask for definitions: nothing is known
+ * then.
+ */
 function unlessNoSuchKind(error: unknown): number {
   if (isNotFound(error)) return Number.NaN;
   throw error;
@@ -107,14 +115,17 @@ function missingKinds({ project, children }: Missing): readonly Kind[] {
 }
 
 /**
- * True while the missing Project decides whether data are purged. Once that is decided, the record says Retain, and the API server,
- * which may refuse the answer for ever, is not asked again.
+ * True while the missing Project decides whether data are purged. Once that is decided, the record
+ * says Retain, and the API server, which may refuse the answer for ever, is not asked again.
  */
 function decidesOverData({ policy, entries }: DataRecord): boolean {
   return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);
 }
 
-/** UIDs of the children of each kind that are published, or that have data over which nobody has decided. */
+/**
+ * UIDs of the children of each kind that are published, or that have data over which nobody has
+ * decided.
+ */
 export function publishedChildren(
   parts: ProjectParts | undefined,
   record: DataRecord | undefined,

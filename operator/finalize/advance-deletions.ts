@@ -1,5 +1,5 @@
-// Advances the deletions of one project by a step: orders and follows purges, sets and removes finalizers, and sweeps the Secrets of
-// deleted objects.
+// Advances the deletions of one project by a step: orders and follows purges, sets and removes
+// finalizers, and sweeps the Secrets of deleted objects.
 
 import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
@@ -45,17 +45,29 @@ export interface DeletionProgress {
   readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
-  /** For objects that are being deleted, by UID: finalizers that this operator doesn't remove, whatever they are called. */
+  /**
+   * For objects that are being deleted, by UID: finalizers that this operator doesn't remove,
+   * whatever they are called.
+   */
   readonly heldBy: ReadonlyMap<string, readonly string[]>;
-  /** Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none waits for that. */
+  /**
+   * Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none
+   * waits for that.
+   */
   readonly finalizerRetryMs: number;
-  /** What the API server said where it refused to set a finalizer or to drop one; the others are as they are to be. */
+  /**
+   * What the API server said where it refused to set a finalizer or to drop one; the others are as
+   * they are to be.
+   */
   readonly finalizerRefusals: readonly unknown[];
 }
 
 interface Deletions {
   readonly objects: ProjectObjects;
-  /** The namespace was deleted with its Secrets, or can't be read. The sweep of orphans finds what is left there. */
+  /**
+   * The namespace was deleted with its Secrets, or can't be read. The sweep of orphans finds what
+   * is left there.
+   */
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;
@@ -87,7 +99,10 @@ interface Purging {
   readonly audit: AuditLog;
 }
 
-/** The order is forgotten first: were the record written before it, a crash between them would leave an order behind. */
+/**
+ * The order is forgotten first: were the record written before it, a crash between them would leave
+ * an order behind.
+ */
 async function purge(
   { objects: { ref, project }, record, audit }: Purging,
   { publisher, purges, acknowledgements }: OpenRedis,
@@ -106,7 +121,10 @@ async function purge(
   return outcome;
 }
 
-/** Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it has no right to remove them. */
+/**
+ * Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it
+ * has no right to remove them.
+ */
 function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, DeletionWait][] {
   if (mode === "cluster") return [];
   const blocked = allObjects(objects).filter((object) => isDeleting(object) && hasFinalizer(object));
@@ -178,7 +196,8 @@ async function reconcileFinalizer(
   const waitMs = wanted ? repairs.waitMs(target, finalizer) : 0;
   if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
   const result = await applyFinalizer(api, object, wanted);
-  // A finalizer that was removed here is set again, not repaired, once its deletionPolicy asks for it again.
+  // A finalizer that was removed here is set again, not repaired, once its deletionPolicy asks for
+  // it again.
   repairs.wrote(target, wanted ? finalizer : "removed");
   if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };

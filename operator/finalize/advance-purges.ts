@@ -1,7 +1,7 @@
 // Advances the purges of a project's data, and of the sessions of deleted Projects, from one pass
 // to the next: ordered once no replica serves them any more, struck off the record once a replica
-// has removed them. It may be cut off anywhere: an entry leaves the
-// record last, so that a pass which was cut off is made again, and until then nobody is served under that name.
+// has removed them. It may be cut off anywhere: an entry leaves the record last, so that a pass
+// which was cut off is made again, and until then nobody is served under that name.
 
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -12,7 +12,10 @@ import type { Purges } from "../publish/purges.ts";
 /** What the deletion of an object's data waits for. */
 export type PurgeWait = "replicas" | "no_replicas" | "purge";
 
-/** What an object that is being deleted waits for: its data, or a finalizer that this operator has no right to take away. */
+/**
+ * What an object that is being deleted waits for: its data, or a finalizer that this operator has
+ * no right to take away.
+ */
 export type DeletionWait = PurgeWait | "rights";
 
 export interface PurgeInput {
@@ -21,7 +24,10 @@ export interface PurgeInput {
   readonly record: DataRecord;
   readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
-  /** Called once with each order that is given, and with each that is completed. May repeat for a completed order if the pass is interrupted. */
+  /**
+   * Called once with each order that is given, and with each that is completed. May repeat for a
+   * completed order if the pass is interrupted.
+   */
   readonly observe: (action: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
 }
 
@@ -29,12 +35,18 @@ export interface PurgeInput {
 export interface FollowedPurge {
   readonly id: string;
   readonly order: PurgeOrder;
-  /** UID of the object or Project whose deletion brought it, or which annotation did (deletion-requests.ts). */
+  /**
+   * UID of the object or Project whose deletion brought it, or which annotation did
+   * (deletion-requests.ts).
+   */
   readonly deletedUid: string;
 }
 
 export interface PurgeOutcome {
-  /** What remains; to be stored, when it is another one, before anything is reported of what was purged. */
+  /**
+   * What remains; to be stored, when it is another one, before anything is reported of what was
+   * purged.
+   */
   readonly record: DataRecord;
   readonly purged: readonly DataEntry[];
   /** What each of the others waits for, by UID of the object that it belonged to. */
@@ -45,7 +57,10 @@ export interface PurgeOutcome {
   readonly purgesSessions: boolean;
 }
 
-/** The same on every attempt; another one when the data of the same object are to be purged a second time. */
+/**
+ * The same on every attempt; another one when the data of the same object are to be purged a second
+ * time.
+ */
 export function purgeId({ uid, purgeFromRevision = 0 }: Pick<DataEntry, "uid" | "purgeFromRevision">): string {
   return `${uid}:${purgeFromRevision}`;
 }
@@ -58,8 +73,9 @@ export async function orderedPurges(record: DataRecord | undefined, purges: Purg
 }
 
 /**
- * Without a record, no name is held back for a purge that was ordered: the next object of the name would lose what is written from then
- * on. An order whose record was removed by hand is taken back before anything is served.
+ * Without a record, no name is held back for a purge that was ordered: the next object of the name
+ * would lose what is written from then on. An order whose record was removed by hand is taken back
+ * before anything is served.
  */
 export async function forgetUnrecorded(ref: ProjectRef, record: DataRecord | undefined, purges: Purges): Promise<void> {
   if (record !== undefined) return;
@@ -118,8 +134,9 @@ async function follow(
   const id = purgeId(pending);
   const purge = { id, order, deletedUid: pending.purgeCause ?? pending.uid };
   if (await purges.isDone(id)) {
-    // Before the record is written: were it the other way round, a crash between both would leave the order for ever. An
-    // order that was forgotten while the entry still stands is given again, and finds nothing to remove.
+    // Before the record is written: were it the other way round, a crash between both would leave
+    // the order for ever. An order that was forgotten while the entry still stands is given again,
+    // and finds nothing to remove.
     await purges.forget(id);
     observe("purge_done", purge);
     return "done";

@@ -1,5 +1,6 @@
-// Says what became of a project's stored data with one pass: kept without their object, taken over from an earlier namespace, asked to be
-// deleted, ordered to be purged, purged. Pure: entries of records in, entries of the audit log out.
+// Says what became of a project's stored data with one pass: kept without their object, taken over
+// from an earlier namespace, asked to be deleted, ordered to be purged, purged. Pure: entries of
+// records in, entries of the audit log out.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";

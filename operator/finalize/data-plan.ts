@@ -1,6 +1,7 @@
-// Plans what becomes of a project's stored data, in two steps around compile: which data are to be deleted, and whose may not
-// be served (before it), then what is recorded beside the configuration (after it). Nothing is deleted here, and nothing is
-// ever planned against data of another namespace unless a person asked for their adoption, who was allowed to.
+// Plans what becomes of a project's stored data, in two steps around compile: which data are to be
+// deleted, and whose may not be served (before it), then what is recorded beside the configuration
+// (after it). Nothing is deleted here, and nothing is ever planned against data of another
+// namespace unless a person asked for their adoption, who was allowed to.
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
@@ -47,8 +48,9 @@ export function evaluateData(input: DataInput): DataEvaluation {
 }
 
 /**
- * After compile: what to store with its parts, or, without parts, with their withdrawal; undefined = nothing is stored any
- * more. Throws when the parts serve what is to be deleted: they were compiled without the evaluation.
+ * After compile: what to store with its parts, or, without parts, with their withdrawal; undefined
+ * = nothing is stored any more. Throws when the parts serve what is to be deleted: they were
+ * compiled without the evaluation.
  */
 export function planData(
   { record, openPurges: open, foreignData }: DataEvaluation,
@@ -73,7 +75,9 @@ export function planData(
 }
 
 /**
- * The parts with what counts for their quota without being served: what was kept of objects that went, and what is to be purged. Else deleting a resource and making another one would give the whole quota again.
+ * The parts with what counts for their quota without being served: what was kept of objects that
+ * went, and what is to be purged. Else deleting a resource and making another one would give the
+ * whole quota again.
  */
 export function withUnserved(parts: ProjectParts, record: DataRecord | undefined): ProjectParts {
   const { unserved: _, ...project } = parts.project;
@@ -120,8 +124,9 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
   const entries = record.entries.map((entry) => decidePurge(entry, context));
-  // A Project's deletion is applied once. A child that later drops its own Retain is unaffected. Until then, the policy of the present spec is
-  // recorded, also of a Project that is no longer served.
+  // A Project's deletion is applied once. A child that later drops its own Retain is unaffected.
+  // Until then, the policy of the present spec is recorded, also of a Project that is no longer
+  // served.
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 
@@ -131,7 +136,10 @@ function withDeletedProjects({ deletedProjects: recorded = [], ...record }: Data
   return now.length === 0 ? record : { ...record, deletedProjects: now };
 }
 
-/** The Project whose deletion is to be applied now, as it was last seen. Of one that is withdrawn, it was applied before. */
+/**
+ * The Project whose deletion is to be applied now, as it was last seen. Of one that is withdrawn,
+ * it was applied before.
+ */
 function lastSeenProject({ projectUid }: DataRecord, { deleted = [], publishedParts }: DataInput): Project | undefined {
   if (publishedParts?.project.uid !== projectUid) return undefined;
   return deleted.filter((object) => object.kind === "Project").find(({ metadata }) => metadata.uid === projectUid);
@@ -146,14 +154,20 @@ function byUid(objects: readonly DataObject[]): PurgeContext["objectOf"] {
   return (uid) => found.get(uid);
 }
 
-// ------------------------------------------------------------------------------------------- data of an earlier namespace
+// ------------------------------------------------------------------- data of an earlier namespace
 
-/** Data that are to be purged belong to no object any more: the next object of the name waits until they are deleted. */
+/**
+ * Data that are to be purged belong to no object any more: the next object of the name waits until
+ * they are deleted.
+ */
 function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
   return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.purgeFromRevision === undefined;
 }
 
-/** A suspended or forbidden Project takes nothing over. Else a permission that has ended would still work later. */
+/**
+ * A suspended or forbidden Project takes nothing over. Else a permission that has ended would still
+ * work later.
+ */
 function mayAdopt({ objects: { project, mayAdopt: isAllowed, notAllowed }, adopt: always }: DataInput): boolean {
   if (project === undefined) return false;
   if (always) return true;
@@ -162,7 +176,10 @@ function mayAdopt({ objects: { project, mayAdopt: isAllowed, notAllowed }, adopt
   return mayBeServed && isAllowed === true && annotations?.[adoptAnnotation] === "true";
 }
 
-/** The objects of the earlier namespace did not delete anything by going: theirs become the present Project's. */
+/**
+ * The objects of the earlier namespace did not delete anything by going: theirs become the present
+ * Project's.
+ */
 function adopt(record: DataRecord, input: DataInput): DataRecord {
   const { namespaceUid } = input;
   const project = input.objects.project as Project;
@@ -173,7 +190,7 @@ function adopt(record: DataRecord, input: DataInput): DataRecord {
   return { ...record, policy: project.spec.deletionPolicy, projectUid: project.metadata.uid, entries };
 }
 
-// ----------------------------------------------------------------------------------------------------------- what is served
+// --------------------------------------------------------------------------------- what is served
 
 /**
  * The record, with entries for what is published and in no record, as where a person removed one
@@ -214,7 +231,9 @@ function servedEntries(
   return new Map(entries);
 }
 
-/** True of an object that found no entry of its name; it stays so while the same object is served. */
+/**
+ * True of an object that found no entry of its name; it stays so while the same object is served.
+ */
 function startedEmptyOf(uid: string, before: DataEntry | undefined): true | undefined {
   if (before === undefined) return true;
   return before.uid === uid ? before.startedEmpty : undefined;
@@ -233,7 +252,10 @@ function sorted(record: DataRecord): DataRecord {
   return { ...record, entries: [...record.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
 }
 
-/** Beyond it the earliest are left to expire: without a replica that purges there is none that opens sessions. */
+/**
+ * Beyond it the earliest are left to expire: without a replica that purges there is none that opens
+ * sessions.
+ */
 const maxDeletedProjects = 100;
 
 interface DeletedProjectsInput {
@@ -252,7 +274,8 @@ export function deletedProjects({
   ordered,
 }: DeletedProjectsInput): readonly DeletedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
-  // One that comes back as itself, out of a backup or from another class, keeps its sessions if it comes in time.
+  // One that comes back as itself, out of a backup or from another class, keeps its sessions if it
+  // comes in time.
   const kept = recorded.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
   const served = publishedParts?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;

@@ -1,5 +1,6 @@
-// Decides whether the data of one resource or root key are purged because its object, or its Project, is deleted. The decision is final
-// once the purge was ordered, or once the object that caused it is gone; until then an edit of that object's spec can revoke it.
+// Decides whether the data of one resource or root key are purged because its object, or its
+// Project, is deleted. The decision is final once the purge was ordered, or once the object that
+// caused it is gone; until then an edit of that object's spec can revoke it.
 
 import type { DataEntry } from "../model/data-record.ts";
 import type { DataObject, DeletionPolicy, Project } from "../model/objects.ts";
@@ -7,11 +8,16 @@ import { isDeleting } from "../model/project-objects.ts";
 
 /** What is known when the entries of one project are evaluated. */
 export interface PurgeContext {
-  /** The Project that the data are served for, or were: absent when it has gone, also when another one has its name. */
+  /**
+   * The Project that the data are served for, or were: absent when it has gone, also when another
+   * one has its name.
+   */
   readonly project: Project | undefined;
   /** Its policy: of the live spec, else as recorded. */
   readonly projectPolicy: DeletionPolicy;
-  /** Its policy as it was recorded last, with what was served; undefined where nothing was recorded. */
+  /**
+   * Its policy as it was recorded last, with what was served; undefined where nothing was recorded.
+   */
   readonly recordedPolicy: DeletionPolicy | undefined;
   readonly projectUid: string;
   readonly objectOf: (uid: string) => DataObject | undefined;
@@ -23,8 +29,8 @@ export interface PurgeContext {
 
 export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry {
   const object = context.objectOf(entry.uid);
-  // The spec of an object that exists counts, served or not; of one that has gone, the last spec that was seen, or else
-  // published.
+  // The spec of an object that exists counts, served or not; of one that has gone, the last spec
+  // that was seen, or else published.
   const source = object ?? context.goneOf(entry.uid);
   const policy = source === undefined ? entry.policy : source.spec.deletionPolicy;
   const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, ...rest } = entry;
@@ -50,8 +56,8 @@ function purgeCauseOf(
   if (isDeletedOrDeleting(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Data that were kept when their object was deleted do not follow a later policy of the Project.
   const ends = object === undefined ? entry.retained !== true : isDeletedOrDeleting(object);
-  // The object may have been deleted before its Project said Delete: an operator can learn of both at once. The policy recorded before
-  // decides, and of two that differ Retain counts.
+  // The object may have been deleted before its Project said Delete: an operator can learn of both
+  // at once. The policy recorded before decides, and of two that differ Retain counts.
   const inherited = object === undefined && recordedPolicy === "Retain" ? "Retain" : projectPolicy;
   return ends && (policy ?? inherited) === "Delete" ? entry.uid : undefined;
 }

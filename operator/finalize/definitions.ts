@@ -1,4 +1,5 @@
-// Whether the CustomResourceDefinition of a kind stands: one that is deleted takes all its objects along, which says nothing of them.
+// Whether the CustomResourceDefinition of a kind stands: one that is deleted takes all its objects
+// along, which says nothing of them.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Kind } from "../../core/manifests/object.ts";
@@ -8,13 +9,19 @@ import { customTypes, definitionType } from "../kube/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 
 export interface Definitions {
-  /** True where the API server, asked after this call, has the definition and nobody deletes it. False where it can't be asked. */
+  /**
+   * True where the API server, asked after this call, has the definition and nobody deletes it.
+   * False where it can't be asked.
+   */
   stands(kind: Kind): Promise<boolean>;
 }
 
 export interface DefinitionsDeps {
   readonly api: Pick<KubeReader, "get">;
-  /** False where only some namespaces are watched: definitions belong to the cluster, and can't be asked for. */
+  /**
+   * False where only some namespaces are watched: definitions belong to the cluster, and can't be
+   * asked for.
+   */
   readonly asks: boolean;
   readonly monotonic: Monotonic;
   /** Called with each answer, or failure, for which deletions wait. */

@@ -13,8 +13,8 @@ export interface DeletionInbox {
   /** The deletions that are requested of the project now. */
   requestsOf(project: ProjectRef): readonly DeletionRequest[];
   /**
-   * A reconcile of the project has recorded what these requests mean, as it evaluated them at that moment, in Unix milliseconds: those whose time had
-   * not come by then were not carried out.
+   * A reconcile of the project has recorded what these requests mean, as it evaluated them at that
+   * moment, in Unix milliseconds: those whose time had not come by then were not carried out.
    */
   markRecorded(requests: readonly DeletionRequest[], evaluatedAt: number): void;
   /** Reads the requests from the Secret, which was just fetched. */
@@ -26,11 +26,17 @@ export interface DeletionInboxDeps {
   readonly api: Pick<KubeApi, "replace">;
   readonly now: () => number;
   readonly records: () => ReadonlyMap<string, DataRecord>;
-  /** False for a project that is never reconciled: its namespace is not known, or its Project is of another class. */
+  /**
+   * False for a project that is never reconciled: its namespace is not known, or its Project is of
+   * another class.
+   */
   readonly looksAt: (key: string) => boolean;
   /** Has the project reconciled. */
   readonly enqueue: (key: string) => void;
-  /** Called once for requests of the Secret that can't be read, and for names under which nothing is kept. */
+  /**
+   * Called once for requests of the Secret that can't be read, and for names under which nothing is
+   * kept.
+   */
   readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
 }
 
@@ -59,7 +65,10 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     return requests;
   };
 
-  /** What somebody else took out of the annotation may be put there again, and is evaluated again then. */
+  /**
+   * What somebody else took out of the annotation may be put there again, and is evaluated again
+   * then.
+   */
   const forgetTaken = (requests: readonly DeletionRequest[]): void => {
     const standing = new Set(requests.map(({ text }) => text));
     for (const text of taken) if (!standing.has(text)) taken.delete(text);

@@ -21,7 +21,10 @@ export interface DeletionRequest {
   readonly data?: Pick<DataEntry, "what" | "name">;
   /** Unix milliseconds: what was kept later is not meant. */
   readonly until: number;
-  /** Its time is further ahead than clocks may differ: it is refused, and never carried out, not even when that time has come. */
+  /**
+   * Its time is further ahead than clocks may differ: it is refused, and never carried out, not
+   * even when that time has come.
+   */
   readonly isEarly?: true;
 }
 
@@ -33,13 +36,19 @@ export interface ReadRequests {
 
 /** Half of what the API server lets all annotations of an object have together. */
 export const maxAnnotationBytes = 128 * 1024;
-/** A request with tomorrow's time would delete data that are kept later; clocks differ by less than this. */
+/**
+ * A request with tomorrow's time would delete data that are kept later; clocks differ by less than
+ * this.
+ */
 export const maxAheadMs = 300_000;
 /** More would only repeat the same. */
 const maxFaults = 5;
 const maxQuoted = 80;
 
-/** `NAMESPACE/PROJECT@TIME`, `NAMESPACE/PROJECT/KIND/NAME@TIME`, with spaces, commas or line breaks between. */
+/**
+ * `NAMESPACE/PROJECT@TIME`, `NAMESPACE/PROJECT/KIND/NAME@TIME`, with spaces, commas or line breaks
+ * between.
+ */
 export function readRequests(annotation: string | undefined, now: number): ReadRequests {
   if (annotation === undefined) return { requests: [], faults: [] };
   if (Buffer.byteLength(annotation) > maxAnnotationBytes) {

@@ -1,5 +1,6 @@
-// Decides whether an object needs the finalizer that keeps it until its data are gone, and sets or drops it. It is set only
-// while the deletion of the object would delete data, and dropped from everything that has nothing to wait for.
+// Decides whether an object needs the finalizer that keeps it until its data are gone, and sets or
+// drops it. It is set only while the deletion of the object would delete data, and dropped from
+// everything that has nothing to wait for.
 
 import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
@@ -14,7 +15,10 @@ export interface FinalizerInput {
   readonly object: CustomResource;
   /** As effectiveDeletionPolicy returns it. */
   readonly effectivePolicy: DeletionPolicy;
-  /** `namespaced`: the operator's rights go with the namespace, perhaps before its objects, so nothing may wait for it. */
+  /**
+   * `namespaced`: the operator's rights go with the namespace, perhaps before its objects, so
+   * nothing may wait for it.
+   */
   readonly mode: "cluster" | "namespaced";
   /** As it is stored now. */
   readonly record: DataRecord | undefined;
@@ -74,14 +78,18 @@ async function replaceWithout(
   kind: CustomResource["kind"],
   applied: KubeObject,
 ): Promise<FinalizerOutcome> {
-  // A replaced object loses the annotation that kubectl keeps and the cache does not. One that is being deleted needs it no more.
+  // A replaced object loses the annotation that kubectl keeps and the cache does not. One that is
+  // being deleted needs it no more.
   if (!isDeleting(applied)) return { outcome: "unchanged" };
   const finalizers = (applied.metadata.finalizers ?? []).filter((name) => name !== finalizer);
   const replacement = { ...applied, apiVersion, kind, metadata: { ...applied.metadata, finalizers } };
   return outcomeOf(await api.replace(customTypes[kind], replacement as unknown as JsonObject));
 }
 
-/** The server removes an object with its last finalizer; to remember what it answered would bring it back. */
+/**
+ * The server removes an object with its last finalizer; to remember what it answered would bring it
+ * back.
+ */
 function outcomeOf(object: KubeObject): FinalizerOutcome {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
   return deletionTimestamp !== undefined && finalizers.length === 0

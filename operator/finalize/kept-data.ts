@@ -1,5 +1,6 @@
-// Plans what becomes of data that a project has and does not serve, once it is known what it serves: since when they are kept, how
-// much they are, and which of them are deleted on request. Pure. Data that are served, or that an existing object names, are left alone.
+// Plans what becomes of data that a project has and does not serve, once it is known what it
+// serves: since when they are kept, how much they are, and which of them are deleted on request.
+// Pure. Data that are served, or that an existing object names, are left alone.
 
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -32,7 +33,8 @@ export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvalua
 export function withKept(record: DataRecord, input: KeptInput): DataRecord {
   const served = entryKeysOf(input.parts);
   const claimed = claimedKeys(input.objects);
-  // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
+  // What is asked by now was asked before these data were kept, whatever the clocks of people and
+  // of earlier leaders say.
   const since = Math.max(input.now, ...input.requests.map(({ until }) => until + 1));
   const requestFor = requestsByData(input.requests.filter(({ until }) => until <= input.now));
   const isGuarded = (entry: DataEntry): boolean =>
@@ -72,7 +74,10 @@ export function keptFrom(record: DataRecord, now: number): DataRecord {
   return withKept(record, { objects, requests: [], sizes: new Map(), now });
 }
 
-/** Places that objects name, served or not: data of this namespace wait there for their object to be mended, or for its Project. */
+/**
+ * Places that objects name, served or not: data of this namespace wait there for their object to be
+ * mended, or for its Project.
+ */
 function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<string> {
   return new Set([
     ...resources.map((object) => entryKeyOf({ what: "resource", name: resourceNameOf(object) })),
@@ -80,7 +85,10 @@ function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<strin
   ]);
 }
 
-/** The latest of those that name the same: thousands of times beside one another cost no more than one. */
+/**
+ * The latest of those that name the same: thousands of times beside one another cost no more than
+ * one.
+ */
 function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry) => DeletionRequest | undefined {
   const latest = new Map<string, DeletionRequest>();
   for (const request of requests) {

@@ -1,5 +1,6 @@
-// Has replicas measure data that are kept, a few at a time: the operator can't reach them. What was found is on record with the next look at
-// the project, and does not change from then on, since no replica writes data that it does not serve.
+// Has replicas measure data that are kept, a few at a time: the operator can't reach them. What was
+// found is on record with the next look at the project, and does not change from then on, since no
+// replica writes data that it does not serve.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { KeptSize } from "../../core/config/data-order.ts";
@@ -25,7 +26,10 @@ export interface MeasuringConfig {
 
 export interface KeptSizesDeps {
   readonly hasProject: (key: string) => boolean;
-  /** False of a project that is never looked at: its namespace is not known, or its Project is of another class. */
+  /**
+   * False of a project that is never looked at: its namespace is not known, or its Project is of
+   * another class.
+   */
   readonly looksAt: (key: string) => boolean;
   /** Has the project looked at. */
   readonly enqueue: (key: string) => void;

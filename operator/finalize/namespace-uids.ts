@@ -1,5 +1,6 @@
-// Says of which namespace a Project is, by UID: data belong to it, and never to a later one of its name. What is watched may be
-// behind, so that it counts only where it agrees with what was published; else the API server is asked, once for many new Projects.
+// Says of which namespace a Project is, by UID: data belong to it, and never to a later one of its
+// name. What is watched may be behind, so that it counts only where it agrees with what was
+// published; else the API server is asked, once for many new Projects.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
@@ -12,7 +13,10 @@ import type { PublishedProject } from "../model/published-project.ts";
 export interface NamespaceUids {
   /** Undefined when there is no such namespace. Throws the failure of the API server. */
   of(objects: ProjectObjects, published: PublishedProject): Promise<string | undefined>;
-  /** A Project is in the cache from now on, by UID: what the API server was asked before tells nothing of its namespace. */
+  /**
+   * A Project is in the cache from now on, by UID: what the API server was asked before tells
+   * nothing of its namespace.
+   */
   seen(projectUid: string): void;
   removed(projectUid: string): void;
 }
@@ -38,7 +42,10 @@ const sharedForMs = 5_000;
 const maxAnswers = 1_024;
 
 export function createNamespaceUids({ api, watched, isWatching, monotonic }: NamespaceUidsDeps): NamespaceUids {
-  /** UID of a Project → of its namespace, where the watch says another. A Project never leaves its namespace. */
+  /**
+   * UID of a Project → of its namespace, where the watch says another. A Project never leaves its
+   * namespace.
+   */
   const proven = new Map<string, string>();
   /** UID of a Project → how many were seen before it. */
   const arrivals = new Map<string, number>();
@@ -48,7 +55,10 @@ export function createNamespaceUids({ api, watched, isWatching, monotonic }: Nam
   const ask = async ({ namespace }: ProjectRef): Promise<string | undefined> =>
     (await api.get(namespaceType, { namespace: "", name: namespace }))?.metadata.uid;
 
-  /** The answer of another Project, if it was asked for while this one was here already: a Project never outlives its namespace. */
+  /**
+   * The answer of another Project, if it was asked for while this one was here already: a Project
+   * never outlives its namespace.
+   */
   const sharedAnswer = async (ref: ProjectRef, projectUid: string): Promise<string | undefined> => {
     const former = answers.get(ref.namespace);
     const arrival = arrivals.get(projectUid) ?? Number.POSITIVE_INFINITY;
@@ -64,7 +74,10 @@ export function createNamespaceUids({ api, watched, isWatching, monotonic }: Nam
     }
   };
 
-  /** A namespace that the watch lacks may have been deleted a moment ago: then no earlier answer counts. */
+  /**
+   * A namespace that the watch lacks may have been deleted a moment ago: then no earlier answer
+   * counts.
+   */
   const askUnseen = (ref: ProjectRef, projectUid: string): Promise<string | undefined> =>
     isWatching() ? ask(ref) : sharedAnswer(ref, projectUid);
 
@@ -101,7 +114,10 @@ export function createNamespaceUids({ api, watched, isWatching, monotonic }: Nam
   };
 }
 
-/** The Project was published of this very namespace: it is not a new one in a later namespace, nor was it taken for one. */
+/**
+ * The Project was published of this very namespace: it is not a new one in a later namespace, nor
+ * was it taken for one.
+ */
 function agrees(namespaceUid: string, projectUid: string, { parts, data }: PublishedProject): boolean {
   if ((parts?.project.uid ?? data?.projectUid) !== projectUid) return false;
   return (data?.entries ?? []).every(

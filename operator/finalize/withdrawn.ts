@@ -1,5 +1,6 @@
-// Says what a publish took out of service: a whole Project, resources, root keys, users, keys, external issuers and ServiceAccounts. Pure: what was served, what is, and
-// the objects and verdicts that explain the difference in; entries of the audit log out.
+// Says what a publish took out of service: a whole Project, resources, root keys, users, keys,
+// external issuers and ServiceAccounts. Pure: what was served, what is, and the objects and
+// verdicts that explain the difference in; entries of the audit log out.
 
 import type { ProjectParts, ServiceAccountGrant } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";

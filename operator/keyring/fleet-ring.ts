@@ -1,5 +1,6 @@
-// The fleet's key ring at the operator's start: read from its Secret, or made there once. Of two operators that start at the
-// same moment the slower one reads what the other made. Refuses with FleetRingUnusable what it can't read.
+// The fleet's key ring at the operator's start: read from its Secret, or made there once. Of two
+// operators that start at the same moment the slower one reads what the other made. Refuses with
+// FleetRingUnusable what it can't read.
 
 import { type Keyring, keyedHash, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
@@ -26,8 +27,8 @@ export interface FleetRingDeps {
   readonly namespace: string;
   readonly random: Random;
   /**
-   * Redis holds configuration of an installation, and no person has allowed to take it over. Then no
-   * ring and no seal key is made: what the former ones sealed would count for nothing.
+   * Redis holds configuration of an installation, and no person has allowed to take it over. Then
+   * no ring and no seal key is made: what the former ones sealed would count for nothing.
    */
   readonly isSealed?: () => Promise<boolean>;
   /** Called where a Secret that is there had no seal key, and has a new one. */
@@ -89,9 +90,10 @@ export async function ensureRingSecret(
 }
 
 /**
- * Names an installation in its Redis: the namespace and the UID of it, and a hash that only this ring gives and that outlives every
- * rotation. So a copy of the ring in another namespace or another cluster is another installation. Rejects where the namespace can't be
- * read, and where there is none.
+ * Names an installation in its Redis: the namespace and the UID of it, and a hash that only this
+ * ring gives and that outlives every rotation. So a copy of the ring in another namespace or
+ * another cluster is another installation. Rejects where the namespace can't be read, and where
+ * there is none.
  */
 export async function installationId(api: Pick<KubeApi, "get">, namespace: string, ring: Keyring): Promise<string> {
   const found = await api.get(namespaceType, { namespace: "", name: namespace });

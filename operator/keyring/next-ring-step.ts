@@ -1,9 +1,11 @@
-// How the fleet's ring gets a new key while everything goes on being served, one step at a time. Pure: what the Secret says and
-// what is known of the fleet in, the next step out.
+// How the fleet's ring gets a new key while everything goes on being served, one step at a time.
+// Pure: what the Secret says and what is known of the fleet in, the next step out.
 //
-//   idle ──annotation──> append ──all replicas have it──> promote ──all sealed again, all replicas know──> drop ──> idle
+//   idle ──annotation──> append ──all replicas have it──> promote
+//        ──all sealed again, all replicas know──> drop ──> idle
 //
-// Every step is one PUT of the Secret, and what it leads to can be read there, so that a crash anywhere costs nothing.
+// Every step is one PUT of the Secret, and what it leads to can be read there, so that a crash
+// anywhere costs nothing.
 
 import { type Keyring, maxKeys, type RingKey } from "../../core/config/keyring.ts";
 import type { RingState } from "./ring-secret.ts";
@@ -11,7 +13,9 @@ import type { RingState } from "./ring-secret.ts";
 export interface RingFacts {
   /** Key ids that every live replica has; undefined while there is none. */
   readonly commonKids: ReadonlySet<string> | undefined;
-  /** Key ids that something in Redis is sealed with; asked for only where `needsSealedWith` says so. */
+  /**
+   * Key ids that something in Redis is sealed with; asked for only where `needsSealedWith` says so.
+   */
   readonly sealedWith: ReadonlySet<string>;
   /** Every live replica can no longer serve what was published before all was sealed again. */
   readonly programmed: boolean;
@@ -33,13 +37,16 @@ export type RingStep =
   | { readonly step: "drop"; readonly keep: ReadonlySet<string> };
 
 /**
- * Without a live replica the new key may seal this long after it came into the Secret. A replica that starts later mounts the
- * Secret as it is then, and one that a node restarts in its old pod has the newer file within kubelet's sync period, a minute
- * by default.
+ * Without a live replica the new key may seal this long after it came into the Secret. A replica
+ * that starts later mounts the Secret as it is then, and one that a node restarts in its old pod
+ * has the newer file within kubelet's sync period, a minute by default.
  */
 export const unseenMilliseconds = 120_000;
 
-/** Whether the next step depends on what is sealed with which key, which takes a look at all of Redis' configuration. */
+/**
+ * Whether the next step depends on what is sealed with which key, which takes a look at all of
+ * Redis' configuration.
+ */
 export function needsSealedWith(state: RingState): boolean {
   return isResealing(state) || (isDue(state) && state.keyring.keys.length >= maxKeys);
 }

@@ -1,5 +1,6 @@
-// The Secret that holds the fleet's key ring: in the operator's own namespace, mounted by the data plane. Carries the ring and,
-// in its annotations, how far a rotation has come. Refuses with FleetRingUnusable what is no ring, and never writes over it.
+// The Secret that holds the fleet's key ring: in the operator's own namespace, mounted by the data
+// plane. Carries the ring and, in its annotations, how far a rotation has come. Refuses with
+// FleetRingUnusable what is no ring, and never writes over it.
 
 import { InvalidKeyring, type Keyring, keyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { JsonObject } from "../../core/config/types.ts";
@@ -9,7 +10,10 @@ import { annotationsOf, withAnnotations } from "../kube/objects.ts";
 /** Its name, in the operator's namespace. */
 export const ringSecretName = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
-/** 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it: they mount the ring's entry alone. */
+/**
+ * 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it:
+ * they mount the ring's entry alone.
+ */
 export const sealKeyEntry = "seal.key";
 
 export const ringAnnotations = {
@@ -108,7 +112,10 @@ export interface BesideRing {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no sweep takes it away. */
+/**
+ * A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no
+ * sweep takes it away.
+ */
 export function newRingSecret(
   { namespace, name }: ObjectName,
   state: RingState,

@@ -1,5 +1,6 @@
-// Carries a rotation of the fleet's ring one step further: the leader calls it every few seconds and when the Secret changes.
-// Refuses a damaged Secret with FleetRingUnusable, and continues with the ring in use.
+// Carries a rotation of the fleet's ring one step further: the leader calls it every few seconds
+// and when the Secret changes. Refuses a damaged Secret with FleetRingUnusable, and continues with
+// the ring in use.
 
 import type { Clock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
@@ -30,7 +31,10 @@ export interface CurrentKeyring {
 export interface SealedConfig {
   /** Key ids that something in Redis is sealed with. */
   sealedWith(): Promise<ReadonlySet<string>>;
-  /** Seals again what another key than the ring's first has sealed. Much at once: it may take several calls. */
+  /**
+   * Seals again what another key than the ring's first has sealed. Much at once: it may take
+   * several calls.
+   */
   reseal(): Promise<unknown>;
   /** A revision by which nothing was left to be sealed again. */
   resealedAtRevision(): number;
@@ -54,16 +58,23 @@ export interface RotationDeps {
   readonly keyRing: CurrentKeyring;
   /** In the Secret beside the ring. */
   readonly sealKey: Uint8Array;
-  /** Other annotations that the Secret must have: written again where it was recreated, or overwritten by a tool that keeps it elsewhere. */
+  /**
+   * Other annotations that the Secret must have: written again where it was recreated, or
+   * overwritten by a tool that keeps it elsewhere.
+   */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
   /**
-   * The live ones as of now. Rejects while they can't be asked: not to know of any is not the same as that there is none.
+   * The live ones as of now. Rejects while they can't be asked: not to know of any is not the same
+   * as that there is none.
    */
   readonly replicas: () => Promise<readonly RingReplica[]>;
   /** Called with every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
-  /** Called with the key ids of a ring that was put into the Secret by others, and is used from now on. */
+  /**
+   * Called with the key ids of a ring that was put into the Secret by others, and is used from now
+   * on.
+   */
   readonly onAdopted?: (kids: readonly string[]) => void;
   /** Called where the Secret had another key of seals, or none, and has the one in use again. */
   readonly onSealKeyRestored?: () => void;
@@ -102,8 +113,9 @@ function waiting({ onWaiting }: RotationDeps, why: string): Rotation {
 }
 
 /**
- * Adds what is missing beside the ring; what is there stays, whatever its value, but for the key of seals: Secrets are being sealed with
- * the one in use. Undefined when the Secret has changed since it was read.
+ * Adds what is missing beside the ring; what is there stays, whatever its value, but for the key of
+ * seals: Secrets are being sealed with the one in use. Undefined when the Secret has changed since
+ * it was read.
  */
 async function completed(
   { api, sealKey, annotations, onSealKeyRestored }: RotationDeps,
@@ -174,7 +186,10 @@ function withFirst(keys: Keyring["keys"], kid: string): Keyring["keys"] {
   return [first, ...others];
 }
 
-/** False when the Secret has changed since it was read. The ring is adopted once it stands in the Secret. */
+/**
+ * False when the Secret has changed since it was read. The ring is adopted once it stands in the
+ * Secret.
+ */
 async function write({ api, keyRing }: RotationDeps, secret: KubeObject, state: RingState): Promise<boolean> {
   if ((await replaced(api, withRingState(secret, state))) === undefined) return false;
   keyRing.adopt(state.keyring);

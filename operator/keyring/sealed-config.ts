@@ -1,5 +1,5 @@
-// What is published, over all projects, as a rotation of the ring needs to know it: which keys seal it, and since when all of it
-// is sealed again.
+// What is published, over all projects, as a rotation of the ring needs to know it: which keys seal
+// it, and since when all of it is sealed again.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Publisher } from "../publish/publisher.ts";
@@ -8,8 +8,9 @@ import type { SealedConfig } from "./rotate-fleet-ring.ts";
 export interface SealedConfigDeps {
   readonly publisher: Pick<Publisher, "published" | "sealedWith" | "newest">;
   /**
-   * Publisher.reseal of one project, at a moment when nothing else publishes this project: it writes what was published when it
-   * began. To order it for later is good enough: it is asked for again while something is left.
+   * Publisher.reseal of one project, at a moment when nothing else publishes this project: it
+   * writes what was published when it began. To order it for later is good enough: it is asked for
+   * again while something is left.
    */
   readonly resealProject: (ref: ProjectRef) => Promise<unknown>;
   /** The ring's first. */

@@ -1,5 +1,5 @@
-// What an installation remembers of its store: annotations of the Secret of the fleet's key ring, which every backup holds and which
-// is there before anything is written to Redis.
+// What an installation remembers of its store: annotations of the Secret of the fleet's key ring,
+// which every backup holds and which is there before anything is written to Redis.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { KubeApi, ObjectName } from "../kube/api.ts";
@@ -7,7 +7,10 @@ import { annotationsOf, secretType, withAnnotations } from "../kube/objects.ts";
 import type { DataLossPolicy, StoreIdentity } from "../publish/store-identity.ts";
 
 export const storeIdAnnotation = "jsonplane.io/store-id";
-/** The loss that was accepted last: its name is used up, also where a snapshot of Redis brings it back. */
+/**
+ * The loss that was accepted last: its name is used up, also where a snapshot of Redis brings it
+ * back.
+ */
 const acceptedLossAnnotation = "jsonplane.io/accepted-data-loss";
 
 export interface StoreIdDeps {

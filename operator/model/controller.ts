@@ -1,5 +1,6 @@
-// Which installation of jsonplane looks after an object: `status.controller` says it, as the namespace and the name of the Lease by
-// which the operators of that installation elect a leader. Two installations that see the same objects leave those of the other alone.
+// Which installation of jsonplane looks after an object: `status.controller` says it, as the
+// namespace and the name of the Lease by which the operators of that installation elect a leader.
+// Two installations that see the same objects leave those of the other alone.
 
 export const leaseName = "jsonplane-operator";
 

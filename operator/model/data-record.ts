@@ -1,6 +1,7 @@
-// What is known of a project's stored data while its configuration comes and goes: which collections and documents there may
-// be, of which object and namespace, and what becomes of them. Kept in Redis beside the configuration, written with it in one
-// step, so that no crash forgets a purge or does one that was not ordered.
+// What is known of a project's stored data while its configuration comes and goes: which
+// collections and documents there may be, of which object and namespace, and what becomes of them.
+// Kept in Redis beside the configuration, written with it in one step, so that no crash forgets a
+// purge or does one that was not ordered.
 
 import type { KeptSize } from "../../core/config/data-order.ts";
 import { childKinds, type DataKind, dataKinds } from "./kinds.ts";
@@ -21,7 +22,9 @@ export interface DataEntry {
   readonly startedEmpty?: true;
   /** The object's own policy; absent = it inherits its Project's. */
   readonly policy?: DeletionPolicy;
-  /** Its object has gone and its data were kept: only the Project's own deletion still purges them. */
+  /**
+   * Its object has gone and its data were kept: only the Project's own deletion still purges them.
+   */
   readonly retained?: true;
   /**
    * When it ceased to be served and was kept, RFC 3339; absent while it is served, and until a
@@ -33,13 +36,20 @@ export interface DataEntry {
    * such object goes.
    */
   readonly guarded?: true;
-  /** With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has yet. */
+  /**
+   * With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has
+   * yet.
+   */
   readonly size?: KeptSize;
-  /** Set once its data are to be purged: the revision from which on no replica serves it; 0 = the one being written. */
+  /**
+   * Set once its data are to be purged: the revision from which on no replica serves it; 0 = the
+   * one being written.
+   */
   readonly purgeFromRevision?: number;
   /**
-   * With `purgeFromRevision`: UID of the object or Project whose deletion purges it, which can be released while that one is there; or which annotation
-   * asked for it (finalize/deletion-requests.ts), and then it is final.
+   * With `purgeFromRevision`: UID of the object or Project whose deletion purges it, which can be
+   * released while that one is there; or which annotation asked for it
+   * (finalize/deletion-requests.ts), and then it is final.
    */
   readonly purgeCause?: string;
 }
@@ -66,12 +76,18 @@ export function kindOf({ what }: Pick<DataEntry, "what">): DataKind {
   return dataKinds.find((kind) => childKinds[kind].data === what) ?? "ApiResource";
 }
 
-/** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */
+/**
+ * Whether anything is to be purged, so that its project is looked after although nothing else is
+ * there of it.
+ */
 export function awaitsPurge({ entries, deletedProjects = [] }: DataRecord): boolean {
   return deletedProjects.length > 0 || entries.some(({ purgeFromRevision }) => purgeFromRevision !== undefined);
 }
 
-/** Whether some entry depended on an object at the last reconcile: that object may have been deleted while no operator ran. */
+/**
+ * Whether some entry depended on an object at the last reconcile: that object may have been deleted
+ * while no operator ran.
+ */
 export function mayDependOnObject({ entries }: DataRecord): boolean {
   return entries.some(
     ({ purgeFromRevision, retained, guarded }) =>
@@ -79,7 +95,10 @@ export function mayDependOnObject({ entries }: DataRecord): boolean {
   );
 }
 
-/** Whether its data are kept without being served: of an object that has gone, or of a Project that is not there. */
+/**
+ * Whether its data are kept without being served: of an object that has gone, or of a Project that
+ * is not there.
+ */
 export function isDataKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
   if (entry.purgeFromRevision !== undefined) return false;
   return entry.retained === true || entry.retainedAt !== undefined || !hasProject;

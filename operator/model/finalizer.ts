@@ -1,5 +1,6 @@
-// The finalizer that keeps an object until its data are deleted. Only cluster-wide operators set it: in a single namespace the
-// operator's own rights may be removed first, and the namespace would hang.
+// The finalizer that keeps an object until its data are deleted. Only cluster-wide operators set
+// it: in a single namespace the operator's own rights may be removed first, and the namespace would
+// hang.
 
 export const finalizer = "jsonplane.io/purge";
 

@@ -2,7 +2,10 @@
 
 import type { IssuerKey, IssuerSignIn } from "../../core/config/types.ts";
 
-/** Where keys come from that are not in the manifest. Equal sources are fetched once, for all Projects together. */
+/**
+ * Where keys come from that are not in the manifest. Equal sources are fetched once, for all
+ * Projects together.
+ */
 export type IssuerSource =
   /** This cluster's API server. */
   { readonly kind: "cluster" } | { readonly kind: "url"; readonly url: string; readonly certificateAuthority?: string };
@@ -20,7 +23,10 @@ export interface IssuerContent {
 }
 
 export type KnownIssuer =
-  /** `failure`: by now it can't be fetched any more, and this is what it had. A clause of our own words. */
+  /**
+   * `failure`: by now it can't be fetched any more, and this is what it had. A clause of our own
+   * words.
+   */
   | { readonly state: "known"; readonly content: IssuerContent; readonly failure?: string }
   /** It is being fetched for the first time. */
   | { readonly state: "pending" }

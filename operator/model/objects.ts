@@ -1,5 +1,5 @@
-// The five kinds as `compile` reads them: structurally valid, defaults filled in, and known to the cluster (or to the dev
-// mode that stands in for one), so that each has a UID and an age.
+// The five kinds as `compile` reads them: structurally valid, defaults filled in, and known to the
+// cluster (or to the dev mode that stands in for one), so that each has a UID and an age.
 
 import type { ApiKey as ApiKeyManifest } from "../../core/manifests/generated/apikey.generated.ts";
 import type { ApiResource as ApiResourceManifest } from "../../core/manifests/generated/apiresource.generated.ts";

@@ -1,4 +1,5 @@
-// One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
+// One Project with all objects that refer to it, each structurally valid and with its defaults
+// filled in.
 
 import type { ProjectLimits, ProjectRef } from "../../core/config/types.ts";
 import { childKindNames, childKinds } from "./kinds.ts";
@@ -26,22 +27,30 @@ export interface ProjectObjects {
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
   /** The platform has data kept here, whatever manifests and annotations say. */
   readonly keepsData?: true;
-  /** The platform lets objects here take over data of an earlier namespace, and credentials of earlier objects. */
+  /**
+   * The platform lets objects here take over data of an earlier namespace, and credentials of
+   * earlier objects.
+   */
   readonly mayAdopt?: true;
-  /** Cuts the limits of a version that was published before to what the platform's rules allow now; absent = they stay. */
+  /**
+   * Cuts the limits of a version that was published before to what the platform's rules allow now;
+   * absent = they stay.
+   */
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }
 
 /** What the watches know of a Project at one moment. */
 export interface Seen {
   readonly objects: ProjectObjects;
-  /** Objects of the Project that the watch or a list reported as gone since they were last taken. */
+  /**
+   * Objects of the Project that the watch or a list reported as gone since they were last taken.
+   */
   readonly deleted: readonly CustomResource[];
 }
 
 /**
- * On a Project: data of an earlier namespace may be served, and restored Secrets of the Project and its children may be used, where the
- * platform allows it.
+ * On a Project: data of an earlier namespace may be served, and restored Secrets of the Project and
+ * its children may be used, where the platform allows it.
  */
 export const adoptAnnotation = "jsonplane.io/adopt-data";
 
@@ -58,7 +67,9 @@ export function allObjects(objects: ProjectObjects): readonly CustomResource[] {
   return [...(objects.project === undefined ? [] : [objects.project]), ...childrenOf(objects)];
 }
 
-/** UIDs and generations of all the objects: equal texts mean the same objects with the same specs. */
+/**
+ * UIDs and generations of all the objects: equal texts mean the same objects with the same specs.
+ */
 export function versionsOf(objects: ProjectObjects): string {
   return allObjects(objects)
     .map(({ metadata: { uid, generation } }) => `${uid}/${generation}`)
@@ -77,14 +88,17 @@ export function byName(a: Child, b: Child): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
 
-/** True once the API server has accepted its DELETE: the object goes when its last finalizer is removed. */
+/**
+ * True once the API server has accepted its DELETE: the object goes when its last finalizer is
+ * removed.
+ */
 export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
 /**
- * Whether the data of an object go with it: its own policy when it states one, else its Project's, else they stay. `child` absent = the Project's own
- * data as a whole. Users and keys have no data.
+ * Whether the data of an object go with it: its own policy when it states one, else its Project's,
+ * else they stay. `child` absent = the Project's own data as a whole. Users and keys have no data.
  */
 export function effectiveDeletionPolicy(project: Project | undefined, child?: Child): DeletionPolicy {
   const own = child !== undefined && "deletionPolicy" in child.spec ? child.spec.deletionPolicy : undefined;

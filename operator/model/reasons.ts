@@ -1,5 +1,6 @@
-// Why an object is not accepted or not served yet: every reason of a condition, and whether it is transient (`Reconciling`) or lasts
-// until a person acts (`Stalled`: Helm and Flux stop waiting immediately).
+// Why an object is not accepted or not served yet: every reason of a condition, and whether it is
+// transient (`Reconciling`) or lasts until a person acts (`Stalled`: Helm and Flux stop waiting
+// immediately).
 
 interface ReasonEntry {
   readonly transient: boolean;

@@ -1,4 +1,5 @@
-// What `compile` says of each object, besides the configuration: accepted, or refused with a reason and the place.
+// What `compile` says of each object, besides the configuration: accepted, or refused with a reason
+// and the place.
 
 import type { Kind } from "../../core/manifests/object.ts";
 import type { NoticeReason, Reason } from "./reasons.ts";
@@ -20,7 +21,9 @@ export interface Notice {
 /** One thing that is wrong with an object. */
 export interface Fault {
   readonly message: string;
-  /** RFC 6901 pointer into the object, `/spec/…`; absent when no place in the object is at fault. */
+  /**
+   * RFC 6901 pointer into the object, `/spec/…`; absent when no place in the object is at fault.
+   */
   readonly pointer?: string;
 }
 
@@ -54,8 +57,8 @@ export type Result<T> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * What a rule makes of one object. `instead` is what to serve of a refused object, where that is something newer than its
- * last good version.
+ * What a rule makes of one object. `instead` is what to serve of a refused object, where that is
+ * something newer than its last good version.
  */
 export type Evaluation<T> = Result<T> | { readonly ok: false; readonly refusal: Refusal; readonly instead: T };
 

@@ -1,5 +1,6 @@
-// What the replicas have acknowledged, read often while somebody waits for it and now and then otherwise. While Redis is
-// away the last reading stands, and nothing new is programmed; before the first one everything waits.
+// What the replicas have acknowledged, read often while somebody waits for it and now and then
+// otherwise. While Redis is away the last reading stands, and nothing new is programmed; before the
+// first one everything waits.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
@@ -15,7 +16,10 @@ import { liveMs, liveReplicas, type ReplicaState } from "./replicas.ts";
 export type RolloutState = "programmed" | "waiting" | "no_replicas";
 
 export interface ReplicaRefusal {
-  /** `resource:<name>`, `rootkey:<name>`, `issuer:<name>`, `user:<hash>`, `key:<sha256>`, `project`, `signing`. */
+  /**
+   * `resource:<name>`, `rootkey:<name>`, `issuer:<name>`, `user:<hash>`, `key:<sha256>`, `project`,
+   * `signing`.
+   */
   readonly field: string;
   readonly reason: string;
 }
@@ -23,7 +27,10 @@ export interface ReplicaRefusal {
 export interface Acknowledgements {
   /** As of the last look. */
   rolloutOf(revision: number): RolloutState;
-  /** Whether a live replica serves the project with this revision. Unlike the others, it forgets a look once that is too old. */
+  /**
+   * Whether a live replica serves the project with this revision. Unlike the others, it forgets a
+   * look once that is too old.
+   */
   availabilityOf(ref: ProjectRef, revision: number): Availability;
   /** Likewise, of all projects together. */
   liveness(): Liveness;
@@ -33,13 +40,22 @@ export interface Acknowledgements {
   buildingOf(ref: ProjectRef): ReadonlyMap<string, readonly string[]>;
   /** What is being built, by project. */
   building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
-  /** Keys of external issuers that some live replica met and does not have; none once a look is too old. */
+  /**
+   * Keys of external issuers that some live replica met and does not have; none once a look is too
+   * old.
+   */
   wantedKeys(): readonly WantedKeys[];
-  /** How much of its quotas each project uses, by `<namespace>/<name>`; none of which no live replica says so. */
+  /**
+   * How much of its quotas each project uses, by `<namespace>/<name>`; none of which no live
+   * replica says so.
+   */
   quotaUsages(): ReadonlyMap<string, QuotaUses>;
   /** What of that statuses report at once, in a form that can be compared. */
   quotaStates(): ReadonlyMap<string, string>;
-  /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
+  /**
+   * Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25
+   * ms meanwhile.
+   */
   awaitRollout(revision: number, withinMs: number, signal?: AbortSignal): Promise<RolloutState>;
   /** Names of the projects of which some live replica can't use a field. */
   refusedProjects(): ReadonlySet<string>;
@@ -63,7 +79,10 @@ export interface AcknowledgementsDeps {
   readonly redisClient: RedisClient;
   readonly timers: Timers;
   readonly monotonic?: Monotonic;
-  /** Called after a look that saw something else than the one before, and when the last one has become too old. */
+  /**
+   * Called after a look that saw something else than the one before, and when the last one has
+   * become too old.
+   */
   readonly onChange?: () => void;
   /** Called with every look, and before it of what could not be read. */
   readonly observe?: (observation: LookObservation) => void;
@@ -75,8 +94,8 @@ const idleMs = 1_000;
 const usesMs = 10_000;
 
 /**
- * What the last reading found. It stands for what replicas have acknowledged, however old it is; for what they serve now only as long as each
- * heartbeat of it may still count.
+ * What the last reading found. It stands for what replicas have acknowledged, however old it is;
+ * for what they serve now only as long as each heartbeat of it may still count.
  */
 class LatestReplicas {
   readonly #monotonic: Monotonic;
@@ -93,7 +112,10 @@ class LatestReplicas {
     this.#readAt = this.#monotonic();
   }
 
-  /** Undefined until Redis has answered once: not to know of any is not the same as that there is none. */
+  /**
+   * Undefined until Redis has answered once: not to know of any is not the same as that there is
+   * none.
+   */
   all(): readonly ReplicaState[] | undefined {
     return this.#replicas;
   }
@@ -204,7 +226,8 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       });
       // However slow Redis is, the caller goes on in time.
       await Promise.race([look(), ended]);
-      // Without a live replica there is nothing to wait for: a replica that starts reads the newest revision.
+      // Without a live replica there is nothing to wait for: a replica that starts reads the newest
+      // revision.
       while (rolloutOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
         if (await pauseUnlessAborted(timers, eagerMs, over.signal)) await Promise.race([look(), ended]);
       }

@@ -5,12 +5,21 @@ import type { ReplicaState } from "./replicas.ts";
 export type Availability =
   /** Some live replica serves the revision, or a later one. */
   | "served"
-  /** Replicas are live, and none has the revision. Whether they serve an earlier one only the caller knows. */
+  /**
+   * Replicas are live, and none has the revision. Whether they serve an earlier one only the caller
+   * knows.
+   */
   | "behind"
-  /** Every live replica refuses the project itself. A replica that started since has no earlier version of it. */
+  /**
+   * Every live replica refuses the project itself. A replica that started since has no earlier
+   * version of it.
+   */
   | "refused"
   | "no_replicas"
-  /** Redis was not asked yet, or has not answered for so long that each heartbeat seen would be too old by now. */
+  /**
+   * Redis was not asked yet, or has not answered for so long that each heartbeat seen would be too
+   * old by now.
+   */
   | "unknown";
 
 /** Whether any replica is live, as far as is known. */
@@ -21,7 +30,10 @@ export function livenessOf(replicas: readonly ReplicaState[] | undefined): Liven
   return replicas.length === 0 ? "none" : "some";
 }
 
-/** `project` = its name as replicas say it; `revision` = of its newest step. `replicas` = the live ones; undefined = not known. */
+/**
+ * `project` = its name as replicas say it; `revision` = of its newest step. `replicas` = the live
+ * ones; undefined = not known.
+ */
 export function availabilityOf(
   replicas: readonly ReplicaState[] | undefined,
   project: string,

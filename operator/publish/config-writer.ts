@@ -1,6 +1,6 @@
-// The right to write configuration, kept up: opens Redis when it is there, begins a publisher of its own, looks now and then
-// whether it is still the writer, and begins again when Redis was emptied or another one wrote. Rejects with StoreUnavailable
-// while Redis is away.
+// The right to write configuration, kept up: opens Redis when it is there, begins a publisher of
+// its own, looks now and then whether it is still the writer, and begins again when Redis was
+// emptied or another one wrote. Rejects with StoreUnavailable while Redis is away.
 
 import { Backoff } from "../../core/backoff.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -20,7 +20,10 @@ export interface OpenRedis {
 }
 
 export interface ConfigWriter {
-  /** All that writes, within a session: a new one once the publisher has found that it can't write any more. */
+  /**
+   * All that writes, within a session: a new one once the publisher has found that it can't write
+   * any more.
+   */
   session(): Promise<OpenRedis>;
   /** One check, for a timer; begins a new session where that is needed. Rejects like `session`. */
   verify(): Promise<void>;
@@ -35,16 +38,24 @@ export interface ConfigWriterDeps {
   readonly confirm: () => Promise<boolean>;
   /** Take the Redis of another installation over, once. */
   readonly takeOver: boolean;
-  /** Called with each check that finds a Redis that is not to be written; it is over with the next session. */
+  /**
+   * Called with each check that finds a Redis that is not to be written; it is over with the next
+   * session.
+   */
   readonly onRefused?: (refusal: RedisRefused) => void;
   /** Called with each Redis of another installation that was taken over. */
   readonly onTakenOver?: (refusal: RedisContested) => void;
-  /** Called when a session has begun, before anything is written: everything has to be published. */
+  /**
+   * Called when a session has begun, before anything is written: everything has to be published.
+   */
   readonly onSessionBegun: (redis: OpenRedis) => Promise<void>;
   readonly monotonic?: Monotonic;
 }
 
-/** After an opening or a beginning that failed, the next one waits, unless a look asks for it: ten thousand Projects ask meanwhile. */
+/**
+ * After an opening or a beginning that failed, the next one waits, unless a look asks for it: ten
+ * thousand Projects ask meanwhile.
+ */
 const retries = { firstMs: 250, maxMs: 5_000, jitter: 0 };
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
@@ -70,7 +81,8 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   };
   const begin = async (isDue: boolean): Promise<OpenRedis> => {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
-    // The publisher writes as soon as its own part is done; the beginning counts only once all of it is.
+    // The publisher writes as soon as its own part is done; the beginning counts only once all of
+    // it is.
     current = undefined;
     const redis = await ensureOpen();
     try {

@@ -1,5 +1,6 @@
-// The data records of all projects, as their only writer remembers them, and their text in Redis. A project whose record can't be
-// read is refused until a person decides: its purges and namespaces must not be guessed.
+// The data records of all projects, as their only writer remembers them, and their text in Redis. A
+// project whose record can't be read is refused until a person decides: its purges and namespaces
+// must not be guessed.
 
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

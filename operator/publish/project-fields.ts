@@ -1,6 +1,6 @@
-// What Redis holds of one project, as its only writer remembers it: each field's content hash and sealing key, the parts, opened, and the
-// revision; and what has to be written so that it holds other parts. A field that can't be read or opened is left out of the parts and written
-// again.
+// What Redis holds of one project, as its only writer remembers it: each field's content hash and
+// sealing key, the parts, opened, and the revision; and what has to be written so that it holds
+// other parts. A field that can't be read or opened is left out of the parts and written again.
 
 import {
   configKeys,
@@ -37,7 +37,10 @@ export interface PublishedField {
 
 export interface PublishedContent {
   readonly fields: Map<string, PublishedField>;
-  /** The revision of the newest step, removals included; 0 when the index of projects does not name it. */
+  /**
+   * The revision of the newest step, removals included; 0 when the index of projects does not name
+   * it.
+   */
   revision: number;
   parts: ProjectParts | undefined;
 }
@@ -83,7 +86,10 @@ export function kidOf(sealed: string): string {
   return typeof parsed?.kid === "string" ? parsed.kid : "";
 }
 
-/** A part of a string that V8 keeps by itself: as a slice it would keep the whole string in memory, here the sealed value. */
+/**
+ * A part of a string that V8 keeps by itself: as a slice it would keep the whole string in memory,
+ * here the sealed value.
+ */
 function unsliced(part: string): string {
   return Buffer.from(part).toString();
 }
@@ -179,7 +185,7 @@ function putProjectField(found: FoundParts, read: ProjectField | undefined): voi
   }
 }
 
-// -------------------------------------------------------------------------------------------------------- what is to be written
+// -------------------------------------------------------------------------- what is to be written
 
 /** Fields that one script writes at most: some 200 KiB, a few milliseconds of Redis. */
 const fieldsPerStep = 200;

@@ -1,5 +1,6 @@
-// What this process has published, in all of its sessions as the writer: the last good version of each project, and the revision it had reached.
-// Redis may be emptied, be restored from a backup, or lose its newest writes in a failover; from this history follows what is missing then.
+// What this process has published, in all of its sessions as the writer: the last good version of
+// each project, and the revision it had reached. Redis may be emptied, be restored from a backup,
+// or lose its newest writes in a failover; from this history follows what is missing then.
 
 import { isDeepStrictEqual } from "node:util";
 import { isCredentialField, keyOfProject } from "../../core/config/config-keys.ts";
@@ -17,7 +18,10 @@ export interface PublishedEntry extends ProjectRef {
 interface Progress {
   /** The revision of its newest step. */
   readonly newest: number;
-  /** The revision of the newest step that revoked or changed a credential; known once the project was read first. */
+  /**
+   * The revision of the newest step that revoked or changed a credential; known once the project
+   * was read first.
+   */
   readonly revoked: number;
 }
 
@@ -30,9 +34,14 @@ export class PublishHistory {
   readonly #progress = new Map<string, Progress>();
   /** With the revision of the withdrawal. */
   readonly #withdrawn = new Map<string, number>();
-  /** Projects of which something newer was written, perhaps: what it took away must not come back. */
+  /**
+   * Projects of which something newer was written, perhaps: what it took away must not come back.
+   */
   readonly #uncertain = new Set<string>();
-  /** Projects whose credentials were being put back, perhaps not all of them: what Redis holds of these proves nothing. */
+  /**
+   * Projects whose credentials were being put back, perhaps not all of them: what Redis holds of
+   * these proves nothing.
+   */
   readonly #restoring = new Set<string>();
 
   /** The same history, which goes on by itself. */
@@ -58,14 +67,18 @@ export class PublishHistory {
     return this.#restoring.has(key);
   }
 
-  /** Whether Redis, which has this revision of the project, had a later one from this process, or its withdrawal. */
+  /**
+   * Whether Redis, which has this revision of the project, had a later one from this process, or
+   * its withdrawal.
+   */
   isAhead(key: string, revision: number): boolean {
     return revision < (this.#withdrawn.get(key) ?? this.#progress.get(key)?.newest ?? 0);
   }
 
   /**
-   * Keys of the Projects that Redis lost steps of, where this is all that it holds: first those of which a credential that was revoked or
-   * changed is back. None of an emptied Redis, which brings nothing back, and has lost all of them alike.
+   * Keys of the Projects that Redis lost steps of, where this is all that it holds: first those of
+   * which a credential that was revoked or changed is back. None of an emptied Redis, which brings
+   * nothing back, and has lost all of them alike.
    */
   lostFrom(published: readonly PublishedEntry[]): readonly string[] {
     if (published.length === 0) return [];
@@ -75,7 +88,7 @@ export class PublishHistory {
     return [...new Set([...returned, ...behind.map(([key]) => key)])];
   }
 
-  // ------------------------------------------------------------------------------------------------------------- what happened
+  // -------------------------------------------------------------------------------- what happened
 
   /** What Redis holds was just read: it counts where it is not older than what was published. */
   wasRead(key: string, { revision, parts }: PublishedContent): void {
@@ -115,7 +128,10 @@ export class PublishHistory {
     if (oldest !== undefined && this.#withdrawn.size > withdrawnRemembered) this.#withdrawn.delete(oldest);
   }
 
-  /** It is not known whether, or how far, a change of it was written. What puts back what was there may be written again. */
+  /**
+   * It is not known whether, or how far, a change of it was written. What puts back what was there
+   * may be written again.
+   */
   setUncertain(key: string): void {
     if (!this.#restoring.has(key)) this.#uncertain.add(key);
   }
@@ -145,7 +161,8 @@ function revokes({ changed, removed }: Change, { fields }: PublishedContent): bo
 }
 
 /**
- * The credentials of the project that may be served, of what Redis gave back: those that were published last; none of an earlier Project.
+ * The credentials of the project that may be served, of what Redis gave back: those that were
+ * published last; none of an earlier Project.
  */
 export function withLastCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
   const isSame = last?.project.uid === back.project.uid;
@@ -158,8 +175,9 @@ export function withLastCredentials(back: ProjectParts, last: ProjectParts | und
 }
 
 /**
- * The same where something newer was sent, perhaps, and may have revoked what was published last: of the credentials that Redis gave back those
- * that are still as they were published last. What differs from that was revoked, and nothing takes its place before it is compiled again.
+ * The same where something newer was sent, perhaps, and may have revoked what was published last:
+ * of the credentials that Redis gave back those that are still as they were published last. What
+ * differs from that was revoked, and nothing takes its place before it is compiled again.
  */
 export function withUnrevokedCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
   const may = withLastCredentials(back, last);

@@ -12,7 +12,10 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
 
-/** Entries that the stream of hints keeps, about: a replica that missed more reads the index of projects instead. */
+/**
+ * Entries that the stream of hints keeps, about: a replica that missed more reads the index of
+ * projects instead.
+ */
 const streamLength = 10_000;
 
 /** Text of a project's data record: `=` leaves the one that is stored, empty removes it. */
@@ -22,7 +25,9 @@ export const noRecord: RecordText = "";
 
 export interface BeginRequest {
   readonly owner: string;
-  /** The epoch that stood there before the caller made sure that it may take another; empty = none. */
+  /**
+   * The epoch that stood there before the caller made sure that it may take another; empty = none.
+   */
   readonly seen: string;
   /** Names the writer from now on. */
   readonly epoch: string;
@@ -47,7 +52,9 @@ export interface ExpectedStore {
   readonly newId: string;
   /** Names a loss, should one be found. */
   readonly loss: string;
-  /** Name of the loss that was accepted last: a Redis that says it went back, which is another loss. */
+  /**
+   * Name of the loss that was accepted last: a Redis that says it went back, which is another loss.
+   */
   readonly lastAccepted?: string | undefined;
 }
 
@@ -97,7 +104,8 @@ export interface PublishScripts {
 
 export function createPublishScripts(redisClient: RedisClient): PublishScripts {
   const folder = new URL("./scripts/", import.meta.url);
-  // Small beside what tenants store, and what fills Redis must not keep anybody from revoking or removing.
+  // Small beside what tenants store, and what fills Redis must not keep anybody from revoking or
+  // removing.
   const load = (name: string): Script => runsWithoutMemory(loadScript(folder, name, "write"));
   const begin = load("begin-1");
   const publish = load("publish-6");

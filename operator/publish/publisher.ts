@@ -1,6 +1,8 @@
-// Writes compiled projects to Redis, field by field and only what changed, sealed, with one revision per step; beside them what
-// is known of stored data. Refuses with NotTheWriter once another publisher took over, and with RedisRefused a Redis of another
-// installation or of a newer version; the store's errors pass through. After OutcomeUnknown it has to begin again, which finds out what holds.
+// Writes compiled projects to Redis, field by field and only what changed, sealed, with one
+// revision per step; beside them what is known of stored data. Refuses with NotTheWriter once
+// another publisher took over, and with RedisRefused a Redis of another installation or of a newer
+// version; the store's errors pass through. After OutcomeUnknown it has to begin again, which finds
+// out what holds.
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -26,25 +28,36 @@ import { type PublishResult, WriterSession } from "./writer-session.ts";
 export interface BeginOptions {
   /** Whether this process may write: asked before the epoch is taken. */
   readonly confirm?: () => Promise<boolean>;
-  /** Takes the Redis of another installation over, with the first beginning alone: two that may would take it from one another for ever. */
+  /**
+   * Takes the Redis of another installation over, with the first beginning alone: two that may
+   * would take it from one another for ever.
+   */
   readonly takeOver?: boolean;
 }
 
 export interface Publisher {
-  /** Name of the loss of stored data that was found and is not accepted for all Projects; undefined = none. */
+  /**
+   * Name of the loss of stored data that was found and is not accepted for all Projects; undefined
+   * = none.
+   */
   dataLoss(): string | undefined;
-  /** Whether the last beginning found other stored data than before, or none, and took them as they are. */
+  /**
+   * Whether the last beginning found other stored data than before, or none, and took them as they
+   * are.
+   */
   hasOtherStore(): boolean;
   /** From now on what Redis holds are the stored data. */
   acceptLoss(): Promise<void>;
   /**
-   * Takes over from the writer before. Everything else throws NotTheWriter until it was called. Answers with why the Redis would have
-   * been refused, where it was taken over all the same.
+   * Takes over from the writer before. Everything else throws NotTheWriter until it was called.
+   * Answers with why the Redis would have been refused, where it was taken over all the same.
    */
   begin(options?: BeginOptions): Promise<RedisContested | undefined>;
   /** Whether this publisher is the writer, for all that it knows. */
   isWriter(): boolean;
-  /** One look at Redis, whether this publisher still is the writer and all that it wrote is there. */
+  /**
+   * One look at Redis, whether this publisher still is the writer and all that it wrote is there.
+   */
   verify(): Promise<"writer" | "lost">;
   /** What is published of a project; from memory while this publisher is the writer. */
   load(ref: ProjectRef): Promise<PublishedProject>;
@@ -57,20 +70,25 @@ export interface Publisher {
   /** Projects of which there may be stored data, published or not. */
   dataRecords(): ReadonlyMap<string, DataRecord>;
   /**
-   * Publishes again what this process had published of a project when Redis lost it all, and its credentials when Redis went back behind
-   * them. It needs nothing but memory, and so goes well where a new compilation doesn't.
+   * Publishes again what this process had published of a project when Redis lost it all, and its
+   * credentials when Redis went back behind them. It needs nothing but memory, and so goes well
+   * where a new compilation doesn't.
    */
   restore(ref: ProjectRef): Promise<void>;
   /**
-   * Keys of the Projects that Redis lost steps of, as this process knows, where `published` is what it holds: first those of which a
-   * credential that was revoked or changed is back. None where it holds nothing at all: it brings nothing back, and lost all alike.
+   * Keys of the Projects that Redis lost steps of, as this process knows, where `published` is what
+   * it holds: first those of which a credential that was revoked or changed is back. None where it
+   * holds nothing at all: it brings nothing back, and lost all alike.
    */
   lostFrom(published: readonly PublishedEntry[]): readonly string[];
-  /** Whether replicas may serve what Redis lacks of it: it was emptied, not all is back, and of this project nothing is. */
+  /**
+   * Whether replicas may serve what Redis lacks of it: it was emptied, not all is back, and of this
+   * project nothing is.
+   */
   lacks(ref: ProjectRef): Promise<boolean>;
   /**
-   * Says that every project has been published. Until then, after Redis was emptied, replicas add what they find and take
-   * nothing for gone, and new replicas are not ready.
+   * Says that every project has been published. Until then, after Redis was emptied, replicas add
+   * what they find and take nothing for gone, and new replicas are not ready.
    */
   complete(): Promise<void>;
   /** Projects that have configuration in Redis. */
@@ -79,7 +97,9 @@ export interface Publisher {
   newest(): number;
   /** From now on this ring seals. What is sealed with another key of it stays readable. */
   setKeyring(keyring: Keyring): void;
-  /** Seals again what another key than the ring's first has sealed; answers with how many fields. */
+  /**
+   * Seals again what another key than the ring's first has sealed; answers with how many fields.
+   */
   reseal(ref: ProjectRef): Promise<number>;
   /** Key ids that the fields of the project are sealed with. */
   sealedWith(ref: ProjectRef): Promise<ReadonlySet<string>>;
@@ -88,7 +108,9 @@ export interface Publisher {
 }
 
 export interface PublisherDeps {
-  /** Names the installation that it writes for; see installationId. Another one's Redis is refused. */
+  /**
+   * Names the installation that it writes for; see installationId. Another one's Redis is refused.
+   */
   readonly owner: string;
   readonly redisClient: RedisClient;
   readonly keyring: Keyring;
@@ -130,7 +152,8 @@ class RedisPublisher implements Publisher {
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisContested | undefined> {
     const { redisClient, clock, owner, format = configFormat } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
-    // Read before the Lease is checked: a process that is paused after that check takes nothing from one that began meanwhile.
+    // Read before the Lease is checked: a process that is paused after that check takes nothing
+    // from one that began meanwhile.
     const found = await this.#readState();
     const isOurs = found.owner === undefined || found.owner === owner;
     const refusal = isOurs ? undefined : new RedisContested(found.owner);
@@ -180,7 +203,8 @@ class RedisPublisher implements Publisher {
 
   async acceptLoss(): Promise<void> {
     const { id, loss } = this.#store;
-    // Remembered first: what ends in between finds the loss under another name, and a person accepts that one.
+    // Remembered first: what ends in between finds the loss under another name, and a person
+    // accepts that one.
     if (loss !== undefined) await this.#deps.store.keepAccepted(loss);
     await this.fenced((epoch) => this.#scripts.acceptLoss(epoch, id));
     this.#store = { id, isOther: true };
@@ -202,7 +226,8 @@ class RedisPublisher implements Publisher {
       foundLoss = loss;
       return { epoch, revision };
     });
-    // The acceptance of a loss has no revision: a Redis that went back behind it may say nothing else that is older.
+    // The acceptance of a loss has no revision: a Redis that went back behind it may say nothing
+    // else that is older.
     const isAccepted = foundLoss === this.#store.loss;
     if (stands && isAccepted) return "writer";
     this.#end(session);
@@ -289,14 +314,17 @@ class RedisPublisher implements Publisher {
 
   async #requireFormat(found: number | undefined, format: number): Promise<void> {
     if (found !== undefined && found > format) throw new WrittenByNewerVersion(found, format);
-    // An emptied Redis is filled at once: replicas of an earlier version keep what they have, and must not be waited for, since none of the
-    // new version becomes ready before that.
+    // An emptied Redis is filled at once: replicas of an earlier version keep what they have, and
+    // must not be waited for, since none of the new version becomes ready before that.
     if (found === undefined || found === format) return;
     const outdated = (await liveReplicas(this.#deps.redisClient)).filter((replica) => replica.format < format);
     if (outdated.length > 0) throw new ReplicasOutdated(outdated.map(({ replica }) => replica));
   }
 
-  /** In Redis first, and only then remembered: what ends in between is found there by the next beginning. */
+  /**
+   * In Redis first, and only then remembered: what ends in between is found there by the next
+   * beginning.
+   */
   async #keepStore(found: FoundStore, expected: string | undefined): Promise<void> {
     if (found.id !== (expected ?? "")) await this.#deps.store.keep(found.id);
     this.#store = found;
@@ -309,7 +337,8 @@ class RedisPublisher implements Publisher {
     try {
       return await work(session);
     } catch (error) {
-      // What was sent and not answered may take place later, under what was read meanwhile; never in another session.
+      // What was sent and not answered may take place later, under what was read meanwhile; never
+      // in another session.
       if (error instanceof NotTheWriter || error instanceof OutcomeUnknown) this.#end(session);
       throw error;
     }

@@ -1,5 +1,6 @@
-// Orders that stored data be removed for good, or measured, and learns when a replica has done so. Orders are written under the same fence
-// as configuration: a leader that was replaced orders nothing.
+// Orders that stored data be removed for good, or measured, and learns when a replica has done so.
+// Orders are written under the same fence as configuration: a leader that was replaced orders
+// nothing.
 
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
 import {
@@ -26,7 +27,10 @@ export interface Purges {
   forget(id: string): Promise<void>;
   /** Ids of all orders that were not forgotten, or of those for data of one project. */
   ordered(project?: ProjectRef): Promise<readonly string[]>;
-  /** Orders to measure data that were not forgotten, by id, with what a replica has found; undefined = none has yet. */
+  /**
+   * Orders to measure data that were not forgotten, by id, with what a replica has found; undefined
+   * = none has yet.
+   */
   sizes(): Promise<ReadonlyMap<string, KeptSize | undefined>>;
 }
 

@@ -1,5 +1,6 @@
-// What the live replicas say of quotas. Of several replicas the one that knows of more is right, or was a moment ago. Figures of a project
-// that can't be read count as absent, and are named; other projects and replicas are not affected.
+// What the live replicas say of quotas. Of several replicas the one that knows of more is right, or
+// was a moment ago. Figures of a project that can't be read count as absent, and are named; other
+// projects and replicas are not affected.
 
 import { usageKey } from "../../core/config/config-keys.ts";
 import { type QuotaKind, type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
@@ -21,13 +22,17 @@ export interface UnreadableUsage {
 }
 
 export interface QuotaAggregator {
-  /** Takes down what the replicas say now; answers with what of it can't be read. Rejects where Redis can't be asked. */
+  /**
+   * Takes down what the replicas say now; answers with what of it can't be read. Rejects where
+   * Redis can't be asked.
+   */
   read(replicas: readonly string[]): Promise<readonly UnreadableUsage[]>;
   /** By `<namespace>/<name>`. */
   quotaUsages(): ReadonlyMap<string, QuotaUses>;
   /**
-   * What statuses report at once, by `<namespace>/<name>`, as a text: the limits, and which quotas are nearly full. Changes at most once in
-   * `restMs` while the limits stay the same, so that an API server does not feel the writes of clients.
+   * What statuses report at once, by `<namespace>/<name>`, as a text: the limits, and which quotas
+   * are nearly full. Changes at most once in `restMs` while the limits stay the same, so that an
+   * API server does not feel the writes of clients.
    */
   quotaStates(): ReadonlyMap<string, string>;
 }
@@ -133,7 +138,10 @@ function nearlyFullOf(uses: QuotaUses, before: readonly QuotaKind[] = []): reado
   });
 }
 
-/** `was` = whether it was reported so before: a use that goes up and down around the limit is reported once. */
+/**
+ * `was` = whether it was reported so before: a use that goes up and down around the limit is
+ * reported once.
+ */
 export function isNearlyFull({ used, limit }: QuotaUse, was: boolean): boolean {
   return used >= (was ? nearlyFullUntil : nearlyFullFrom) * limit;
 }

@@ -1,21 +1,31 @@
-// Why a publisher refuses to write, beside the store's own errors. Within one installation the holder of the Lease takes the
-// epoch immediately. The Redis of another one is taken only where a person allows it, and one that a newer version wrote never.
+// Why a publisher refuses to write, beside the store's own errors. Within one installation the
+// holder of the Lease takes the epoch immediately. The Redis of another one is taken only where a
+// person allows it, and one that a newer version wrote never.
 
 import type { UnpublishedReason } from "../model/reasons.ts";
 
-/** Another publisher has begun, or the configuration was emptied or lost writes: begin again and publish everything. */
+/**
+ * Another publisher has begun, or the configuration was emptied or lost writes: begin again and
+ * publish everything.
+ */
 export class NotTheWriter extends Error {
   override readonly name = "NotTheWriter";
 }
 
-/** Redis is not written to until somebody changes something outside the operator; the message says what. */
+/**
+ * Redis is not written to until somebody changes something outside the operator; the message says
+ * what.
+ */
 export abstract class RedisRefused extends Error {
   abstract readonly reason: UnpublishedReason;
   /** For the log, not for tenants. */
   abstract readonly facts: Readonly<Record<string, string>>;
 }
 
-/** The Redis belongs to another installation, or to one whose key ring was lost, until a person decides otherwise. */
+/**
+ * The Redis belongs to another installation, or to one whose key ring was lost, until a person
+ * decides otherwise.
+ */
 export class RedisContested extends RedisRefused {
   override readonly name = "RedisContested";
   readonly reason = "RedisContested";

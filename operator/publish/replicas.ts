@@ -1,5 +1,6 @@
-// Reads what the live replicas have acknowledged, in order of their names. Live = heartbeat younger than fifteen seconds by
-// Redis' clock. A field of an acknowledgement that can't be read counts as absent, and is named; the other replicas are not affected.
+// Reads what the live replicas have acknowledged, in order of their names. Live = heartbeat younger
+// than fifteen seconds by Redis' clock. A field of an acknowledgement that can't be read counts as
+// absent, and is named; the other replicas are not affected.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";

@@ -1,4 +1,5 @@
-// Which store this installation's data are in, as it remembers across its restarts, and what is to be done when Redis is another one.
+// Which store this installation's data are in, as it remembers across its restarts, and what is to
+// be done when Redis is another one.
 
 import { randomUUID } from "node:crypto";
 import type { ExpectedStore } from "./publish-scripts.ts";

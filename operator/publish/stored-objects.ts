@@ -1,4 +1,5 @@
-// How many objects the resources of each Project hold, as replicas count them. A figure that can't be read counts as absent, and is named.
+// How many objects the resources of each Project hold, as replicas count them. A figure that can't
+// be read counts as absent, and is named.
 
 import { storedObjectsKey } from "../../core/config/config-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";

@@ -1,6 +1,7 @@
-// Writes configuration under one epoch, each step with the revision that follows the newest, one step after the other. Once another publisher
-// has begun, or Redis was emptied or lost writes, every write is refused with NotTheWriter, also of a publish that is under way. What Redis
-// holds is remembered, because nobody else writes it.
+// Writes configuration under one epoch, each step with the revision that follows the newest, one
+// step after the other. Once another publisher has begun, or Redis was emptied or lost writes,
+// every write is refused with NotTheWriter, also of a publish that is under way. What Redis holds
+// is remembered, because nobody else writes it.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
@@ -66,7 +67,10 @@ export class WriterSession {
   readonly #keyring: () => Keyring;
   readonly #history: PublishHistory;
   readonly #published = new Map<string, PublishedContent>();
-  /** Readings under way: a caller that asks meanwhile gets the same object, for only one may be remembered. */
+  /**
+   * Readings under way: a caller that asks meanwhile gets the same object, for only one may be
+   * remembered.
+   */
   readonly #reading = new Map<string, Promise<PublishedContent>>();
   readonly #clock: Clock;
   /** What meta says after the newest step that was published. */
@@ -97,7 +101,9 @@ export class WriterSession {
     return Number(this.#lastRevision);
   }
 
-  /** Whether meta says what this session left there. `read` is called while no step is under way. */
+  /**
+   * Whether meta says what this session left there. `read` is called while no step is under way.
+   */
   stands(read: () => Promise<{ readonly epoch: string | undefined; readonly revision: string }>): Promise<boolean> {
     return this.#inTurn(async () => {
       const { epoch, revision } = await read();
@@ -137,10 +143,11 @@ export class WriterSession {
   }
 
   /**
-   * Publishes what was published last where Redis holds nothing of it any more, and nothing newer was ever sent; where Redis went back
-   * behind it, the credentials of it: what was revoked since lets nobody in. Where something newer may have been sent, which may have revoked
-   * more, no credential comes back that Redis doesn't have. Resources and root keys stay as they came back, with the data that came back
-   * with them, until they are compiled again.
+   * Publishes what was published last where Redis holds nothing of it any more, and nothing newer
+   * was ever sent; where Redis went back behind it, the credentials of it: what was revoked since
+   * lets nobody in. Where something newer may have been sent, which may have revoked more, no
+   * credential comes back that Redis doesn't have. Resources and root keys stay as they came back,
+   * with the data that came back with them, until they are compiled again.
    */
   async restore(ref: ProjectRef): Promise<void> {
     const key = keyOfProject(ref);
@@ -215,7 +222,8 @@ export class WriterSession {
     { published, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
   ): Promise<void> {
     for (const step of steps) {
-      // What comes is on record before it is served; a purge starts from the revision with which the last of it is out of service.
+      // What comes is on record before it is served; a purge starts from the revision with which
+      // the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
       await this.#write(step, { published, parts, recordAt });
     }
@@ -250,7 +258,8 @@ export class WriterSession {
   ): Promise<number> {
     const send = async (): Promise<number> => {
       const lastRevision = this.#lastRevision;
-      // Milliseconds, so that revisions go on growing when Redis was emptied and the count began again.
+      // Milliseconds, so that revisions go on growing when Redis was emptied and the count began
+      // again.
       const revision = Math.max(this.#sentRevision + 1, this.#clock.now());
       this.#sentRevision = revision;
       const record = this.#recordText(ref, recordAt(revision));

@@ -1,5 +1,6 @@
-// The step of a reconcile that compiles: objects, credentials and what is known of stored data become the configuration to serve,
-// a verdict per object, and what to record of the data. Nothing is written.
+// The step of a reconcile that compiles: objects, credentials and what is known of stored data
+// become the configuration to serve, a verdict per object, and what to record of the data. Nothing
+// is written.
 
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";

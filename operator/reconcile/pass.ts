@@ -1,5 +1,6 @@
-// What one pass over a Project works with: what it was given, what it has found, and what it can call. Every step of the reconcile
-// takes it; what later steps need of earlier ones is handed on by name.
+// What one pass over a Project works with: what it was given, what it has found, and what it can
+// call. Every step of the reconcile takes it; what later steps need of earlier ones is handed on by
+// name.
 
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
@@ -30,17 +31,23 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, 
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;
-  /** Of Projects whose status may report now what they store, by key, how many objects that is; the status of others stays as it is. */
+  /**
+   * Of Projects whose status may report now what they store, by key, how many objects that is; the
+   * status of others stays as it is.
+   */
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
   readonly issuers: IssuersContext & Pick<IssuerFetcher, "use" | "projectsUsing">;
   /**
-   * Called with what the project is published with now; undefined = it is withdrawn. `refusedUid`: of the Project, if the platform's rules
-   * refuse it.
+   * Called with what the project is published with now; undefined = it is withdrawn. `refusedUid`:
+   * of the Project, if the platform's rules refuse it.
    */
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string) => void;
-  /** Called where no more was done than to withdraw what objects of the Project have lost by being deleted. */
+  /**
+   * Called where no more was done than to withdraw what objects of the Project have lost by being
+   * deleted.
+   */
   readonly onRevoked: (ref: ProjectRef) => void;
   readonly observePublish: (observation: PublishObservation) => void;
   readonly statuses: StatusWriter;

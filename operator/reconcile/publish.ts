@@ -1,5 +1,6 @@
-// The step of a reconcile that publishes what was compiled, or withdraws the project, in one step with the record of its stored data;
-// the audit log gets what was done. Rejects as the publisher does.
+// The step of a reconcile that publishes what was compiled, or withdraws the project, in one step
+// with the record of its stored data; the audit log gets what was done. Rejects as the publisher
+// does.
 
 import { isDeepStrictEqual } from "node:util";
 import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
@@ -78,8 +79,8 @@ function auditEntriesOf(
 }
 
 /**
- * A missing object may only be unseen, but the deletion of these is certain: keys and logins are revoked without waiting for others. So is
- * what a Project that is there no longer names.
+ * A missing object may only be unseen, but the deletion of these is certain: keys and logins are
+ * revoked without waiting for others. So is what a Project that is there no longer names.
  */
 export async function revokeDeleted(started: StartedPass): Promise<void> {
   const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
@@ -87,7 +88,10 @@ export async function revokeDeleted(started: StartedPass): Promise<void> {
   await revoke(started, { user: stays, key: stays, issuers: (parts) => issuersLeft(started, parts) });
 }
 
-/** What is missing has gone, whatever has its name by now: nothing else is decided of credentials here. */
+/**
+ * What is missing has gone, whatever has its name by now: nothing else is decided of credentials
+ * here.
+ */
 export async function revokeGone(started: StartedPass): Promise<void> {
   const { project, users, keys } = started.objects;
   const present = <C extends Child>(children: readonly C[]): readonly C[] =>

@@ -1,4 +1,5 @@
-// Says when a Project is to be looked at again although nothing has changed, and which revision is waited for. Pure.
+// Says when a Project is to be looked at again although nothing has changed, and which revision is
+// waited for. Pure.
 
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { ProjectOutcome } from "../status/outcomes.ts";
@@ -15,7 +16,9 @@ export interface ReconcileResult {
   readonly unreported?: Unreported;
 }
 
-/** A revision that some live replica has not acknowledged, or for which there is no live replica. */
+/**
+ * A revision that some live replica has not acknowledged, or for which there is no live replica.
+ */
 export interface UnacknowledgedRevision {
   readonly revision: number;
   /** How far it had come, as the status says. */
@@ -30,7 +33,10 @@ const refusedRequeueMs = 30_000;
 const afterRefusalMs = 1_000;
 const signingRingRequeueMs = 500;
 
-/** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
+/**
+ * `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all
+ * are written.
+ */
 export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): ReconcileResult {
   const { publishResult, rollout } = outcome;
   const moments = momentsOf(outcome, now);
@@ -45,8 +51,8 @@ export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: n
 }
 
 /**
- * What is due comes in time, however long its statuses wait. `statusDelayMs`: they are not to be written within that time, unless something
- * happens.
+ * What is due comes in time, however long its statuses wait. `statusDelayMs`: they are not to be
+ * written within that time, unless something happens.
  */
 export function unreportedResult(unreported: Unreported, now: number, statusDelayMs?: number): ReconcileResult {
   const moments = momentsOf(unreported, now);
@@ -58,12 +64,14 @@ function momentsOf(
   { resolved, compiled, progress }: Pick<ProjectOutcome, "resolved" | "compiled" | "progress">,
   now: number,
 ): number[] {
-  // A request whose time is slightly ahead, because its client's clock is, is due at that time. Those further ahead are refused.
+  // A request whose time is slightly ahead, because its client's clock is, is due at that time.
+  // Those further ahead are refused.
   const pending = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = pending.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
   if (resolved.hasLaterWrites) moments.push(resolved.isComplete ? 0 : afterRefusalMs);
-  // Objects that waited for a purge can be served now, and a purge that a replica carries out has to be followed.
+  // Objects that waited for a purge can be served now, and a purge that a replica carries out has
+  // to be followed.
   if (progress.purged.length > 0) moments.push(0);
   if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);

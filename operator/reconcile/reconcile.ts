@@ -1,5 +1,6 @@
-// One Project and everything that names it, from the objects as they are to what is served, and to what its statuses are to say. Every step
-// can be repeated: the next run repairs what failed, or what a crash left behind.
+// One Project and everything that names it, from the objects as they are to what is served, and to
+// what its statuses are to say. Every step can be repeated: the next run repairs what failed, or
+// what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { issuerSourcesOf } from "../compile/issuers.ts";
@@ -50,8 +51,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
 }
 
 /**
- * Statuses can wait while other Projects are to be served, unless something is being deleted: what has to happen to that in order
- * is one run, in which statuses come last.
+ * Statuses can wait while other Projects are to be served, unless something is being deleted: what
+ * has to happen to that in order is one run, in which statuses come last.
  */
 function canWait({ objects, deleted, namespaceUid }: Pass, { compiled, publishResult: { data } }: Served): boolean {
   const isPurging = openPurges(data).size > 0 || (data?.deletedProjects ?? []).length > 0;
@@ -77,8 +78,8 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 }
 
 /**
- * Where what is said now would be taken back in a moment. Once the keys of an issuer are there, or can't be had, and once a password is hashed, the
- * Project is served anew.
+ * Where what is said now would be taken back in a moment. Once the keys of an issuer are there, or
+ * can't be had, and once a password is hashed, the Project is served anew.
  */
 function statusDelayOf({ compiled: { awaitsIssuers }, resolved }: Served): number | undefined {
   if (awaitsIssuers === true) return pendingMs;
@@ -113,7 +114,10 @@ async function onlyRevoke(started: StartedPass): Promise<ReconcileResult> {
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
-/** A namespace that is being deleted may take the right to ask for it along: what is left to withdraw needs no answer. */
+/**
+ * A namespace that is being deleted may take the right to ask for it along: what is left to
+ * withdraw needs no answer.
+ */
 async function namespaceUidOf({ objects, published, deps }: StartedPass): Promise<string | undefined> {
   try {
     return await deps.namespaces.of(objects, published);
@@ -139,8 +143,9 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
 }
 
 /**
- * While Secrets can't be read or written, for whatever reason, credentials stay as they are published, and no status is written. What objects lose
- * waits for no Secret: deleted keys, lowered access, resources that are switched off.
+ * While Secrets can't be read or written, for whatever reason, credentials stay as they are
+ * published, and no status is written. What objects lose waits for no Secret: deleted keys, lowered
+ * access, resources that are switched off.
  */
 async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
   try {

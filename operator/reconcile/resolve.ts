@@ -1,5 +1,6 @@
-// The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and written before anything that depends
-// on them is published. Rejects where the API server does not answer, or a Secret was changed meanwhile.
+// The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and
+// written before anything that depends on them is published. Rejects where the API server does not
+// answer, or a Secret was changed meanwhile.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
@@ -9,7 +10,10 @@ import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-/** What objects lose is published after the Secrets of a pass are written: more would keep it waiting. */
+/**
+ * What objects lose is published after the Secrets of a pass are written: more would keep it
+ * waiting.
+ */
 const maxWritten = 32;
 
 export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
@@ -41,7 +45,10 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   return { ...written.resolved, isComplete, ...(hashingMs !== undefined && { hashingMs }) };
 }
 
-/** A Project whose deletion waits may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */
+/**
+ * A Project whose deletion waits may outlive its namespace: no Secret can be made there any more,
+ * and it is withdrawn like one that has gone.
+ */
 function objectsWithSecrets({ objects, namespaceUid }: Pass): ProjectObjects {
   const { project: _, ...others } = objects;
   return namespaceUid === undefined ? others : objects;

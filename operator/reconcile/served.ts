@@ -12,7 +12,10 @@ export interface Served extends Pick<ProjectOutcome, "objects" | "publishResult"
   readonly compiled: CompiledProject;
 }
 
-/** What was served, with nothing that its statuses would have to come before: they can wait, and the objects are not kept for that long. */
+/**
+ * What was served, with nothing that its statuses would have to come before: they can wait, and the
+ * objects are not kept for that long.
+ */
 export interface Unreported extends Pick<ProjectOutcome, "resolved" | "compiled" | "publishResult"> {
   readonly ref: ProjectRef;
   /** Of the objects that were served: see versionsOf. */

@@ -1,5 +1,6 @@
-// One operator process, put together: the API server, caches that are kept warm whichever process leads, the admin port, and, while this
-// process holds the Lease, a leader's session. When leadership is lost the session ends, and the process stands by again.
+// One operator process, put together: the API server, caches that are kept warm whichever process
+// leads, the admin port, and, while this process holds the Lease, a leader's session. When
+// leadership is lost the session ends, and the process stands by again.
 
 import type { Clock } from "../../core/clock.ts";
 import type { FollowedToken } from "../../core/http/admin-port-access.ts";
@@ -40,13 +41,19 @@ export interface OperatorOptions {
 
 export interface RunningOperator {
   readonly adminUrl: string;
-  /** Resolves when this process can't come to lead any more, and is to end: its container starts again. */
+  /**
+   * Resolves when this process can't come to lead any more, and is to end: its container starts
+   * again.
+   */
   readonly failed: Promise<void>;
   /** Ends the work under way, gives the Lease back, and closes everything. */
   close(): Promise<void>;
 }
 
-/** A kind that has been silent for so long although others are active can only be mended by a restart. */
+/**
+ * A kind that has been silent for so long although others are active can only be mended by a
+ * restart.
+ */
 const silentMs = 600_000;
 const activeMs = 120_000;
 

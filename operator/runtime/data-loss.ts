@@ -1,4 +1,5 @@
-// A loss of the stored data, as the leader reports it and as a person accepts it for the whole installation: docs/adr/0039.
+// A loss of the stored data, as the leader reports it and as a person accepts it for the whole
+// installation: docs/adr/0039.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { KeptStoreId } from "../keyring/store-id.ts";

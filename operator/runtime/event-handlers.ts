@@ -1,5 +1,5 @@
-// Handlers of what changes in the cluster, and of what replicas acknowledge: they add the keys of the Projects concerned to the work
-// queue, and keep what the reconcile has to know of an event.
+// Handlers of what changes in the cluster, and of what replicas acknowledge: they add the keys of
+// the Projects concerned to the work queue, and keep what the reconcile has to know of an event.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
@@ -25,20 +25,27 @@ export interface EventHandlers extends CacheListener {
   /** Takes over an object that existed before the handlers were attached. */
   addExisting(object: CustomResource): void;
   /**
-   * The same objects, but an own write that is applied there enqueues nothing: the reconcile that wrote knows of it. The exception is a
-   * Secret that two objects want, because the Project of the other object has to find that the Secret is taken.
+   * The same objects, but an own write that is applied there enqueues nothing: the reconcile that
+   * wrote knows of it. The exception is a Secret that two objects want, because the Project of the
+   * other object has to find that the Secret is taken.
    */
   ignoringOwnWrites(watched: Watched): Watched;
   /** Other rules of the platform hold. */
   guardRailsChanged(): void;
-  /** Runs a write of a Secret: that the watch tells of it before the API server answers enqueues nothing either. */
+  /**
+   * Runs a write of a Secret: that the watch tells of it before the API server answers enqueues
+   * nothing either.
+   */
   writeSecret: WritesUnderWay["run"];
-  /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
+  /**
+   * Objects of the key that the watch or a list reported as gone; they are the caller's until
+   * `giveBack`.
+   */
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
   /**
-   * The key's newest revision was not acknowledged by all when its status was written; undefined = it was. What replicas have done since comes only
-   * once, and is looked for immediately.
+   * The key's newest revision was not acknowledged by all when its status was written; undefined =
+   * it was. What replicas have done since comes only once, and is looked for immediately.
    */
   awaits(
     key: string,
@@ -46,7 +53,10 @@ export interface EventHandlers extends CacheListener {
     acknowledgements: Acknowledgements | undefined,
   ): void;
   acknowledged(acknowledgements: Acknowledgements): void;
-  /** Seconds since the change that is programmed now arrived, once; undefined when no change of the object arrived since the last call. */
+  /**
+   * Seconds since the change that is programmed now arrived, once; undefined when no change of the
+   * object arrived since the last call.
+   */
   takeProgrammedDelay(uid: string): number | undefined;
 }
 
@@ -79,7 +89,10 @@ export function createEventHandlers({
   let lastLiveness: Liveness = "unknown";
   let isOwnWrite = false;
 
-  /** Every Project's status reports whether replicas are live. Compared first, so that many replicas that come and go enqueue once. */
+  /**
+   * Every Project's status reports whether replicas are live. Compared first, so that many replicas
+   * that come and go enqueue once.
+   */
   const enqueueAll = (liveness: Liveness): void => {
     if (liveness !== lastLiveness) for (const key of keys()) add(key, "bulk");
     lastLiveness = liveness;

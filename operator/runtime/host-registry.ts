@@ -1,5 +1,5 @@
-// Who may serve which host, over all Projects: claims as Projects come and go, holders as they are published. Names the keys of
-// Projects that must be looked at again.
+// Who may serve which host, over all Projects: claims as Projects come and go, holders as they are
+// published. Names the keys of Projects that must be looked at again.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
@@ -13,13 +13,14 @@ export interface HostRegistry {
   remove(project: Project): readonly string[];
   grantOf(project: Project): HostGrant;
   /**
-   * Takes over what a project is published with; undefined = nothing. `refusedUid`: of the Project, if the platform's rules refuse it. Then
-   * it claims no host but those that it is published with.
+   * Takes over what a project is published with; undefined = nothing. `refusedUid`: of the Project,
+   * if the platform's rules refuse it. Then it claims no host but those that it is published with.
    */
   published(ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string): readonly string[];
   /**
-   * Adds what was already published when the session began: the hosts belong to the Project of that name. Without a UID, that Project's
-   * namespace is not seen: its hosts stay taken until it is seen, or until the Project is withdrawn.
+   * Adds what was already published when the session began: the hosts belong to the Project of that
+   * name. Without a UID, that Project's namespace is not seen: its hosts stay taken until it is
+   * seen, or until the Project is withdrawn.
    */
   addPublished(ref: ProjectRef, uid: string | undefined, hosts: readonly string[]): void;
 }

@@ -1,5 +1,5 @@
-// What the leader does about stored data that are kept and not served: has them measured, takes up requests to delete them, and counts
-// them for metrics.
+// What the leader does about stored data that are kept and not served: has them measured, takes up
+// requests to delete them, and counts them for metrics.
 
 import type { Clock } from "../../core/clock.ts";
 import { projectOfKey } from "../../core/config/config-keys.ts";

@@ -1,4 +1,5 @@
-// What an operator's log says of the Lease: who leads, why somebody doesn't, and what a person can do.
+// What an operator's log says of the Lease: who leads, why somebody doesn't, and what a person can
+// do.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";

@@ -1,5 +1,5 @@
-// External issuers in a leader's session: which ones Projects may name, and what those have published. Logged
-// where an issuer can't be reached any more, and where it can again.
+// External issuers in a leader's session: which ones Projects may name, and what those have
+// published. Logged where an issuer can't be reached any more, and where it can again.
 
 import { isIssuerAllowed } from "../../core/env/issuer-rules.ts";
 import { describeError } from "../../core/log/describe-error.ts";

@@ -1,7 +1,9 @@
-// The leader loop: waits for the Lease, runs a session until the Lease is lost, and stands by again. A session has ended before the
-// Lease is requested again, so that a paused process that wakes up finds all its writes refused. Only a process whose caches are
-// complete requests the Lease: one that must list everything first would take it from one that could continue immediately. And a leader
-// acts only once its caches are up to date: complete caches may be minutes behind on dead connections, and would restore what was revoked.
+// The leader loop: waits for the Lease, runs a session until the Lease is lost, and stands by
+// again. A session has ended before the Lease is requested again, so that a paused process that
+// wakes up finds all its writes refused. Only a process whose caches are complete requests the
+// Lease: one that must list everything first would take it from one that could continue
+// immediately. And a leader acts only once its caches are up to date: complete caches may be
+// minutes behind on dead connections, and would restore what was revoked.
 
 import { pauseUnlessAborted } from "../../core/timers.ts";
 import { joinSignals } from "../kube/signals.ts";
@@ -22,12 +24,17 @@ export interface LeaderLoopOptions {
 const stuckMs = 60_000;
 const syncLookMs = 20;
 
-/** The work of a session that lost the Lease does not end: only a restart of the process ends it. */
+/**
+ * The work of a session that lost the Lease does not end: only a restart of the process ends it.
+ */
 export class SessionStuck extends Error {
   override readonly name = "SessionStuck";
 }
 
-/** Resolves when it was stopped; rejects when this process can't lead any more, with SessionStuck among others. */
+/**
+ * Resolves when it was stopped; rejects when this process can't lead any more, with SessionStuck
+ * among others.
+ */
 export async function runLeaderLoop({ elector, context, stopping, onSession }: LeaderLoopOptions): Promise<void> {
   const { caches, guardRails, timers } = context;
   while (!stopping.aborted) {

@@ -1,5 +1,6 @@
-// What the leader is made of, from the moment it holds the Lease until it loses it: a queue and its workers, the right to write
-// configuration, and maintenance. All writing is fenced: to the API server by the Lease, to Redis by the epoch.
+// What the leader is made of, from the moment it holds the Lease until it loses it: a queue and its
+// workers, the right to write configuration, and maintenance. All writing is fenced: to the API
+// server by the Lease, to Redis by the epoch.
 
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
@@ -202,7 +203,8 @@ export class LeaderSession {
       report: (key, signal) => reportKey(key, deps, signal),
       signal: this.#leadership.ended,
     });
-    // Every Project is reconciled even if Redis is away: its status says that it can't be published.
+    // Every Project is reconciled even if Redis is away: its status says that it can't be
+    // published.
     this.#lookAtAll();
     this.#running = Promise.all([workers, this.#maintenance.run()]);
   }
@@ -247,7 +249,10 @@ export class LeaderSession {
     return opened;
   }
 
-  /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
+  /**
+   * Incumbents first: a Project that is published with a host keeps it, in whatever order Projects
+   * are reconciled.
+   */
   async #onSessionBegun({ publisher }: OpenRedis): Promise<void> {
     const { caches, logger } = this.#context;
     const published = await publisher.published();

@@ -1,5 +1,5 @@
-// The statuses that a leader writes, with what they cause: how long it took until an object was programmed is measured, and each change is
-// logged.
+// The statuses that a leader writes, with what they cause: how long it took until an object was
+// programmed is measured, and each change is logged.
 
 import { userField } from "../../core/config/fields.ts";
 import type { KubeApi } from "../kube/api.ts";

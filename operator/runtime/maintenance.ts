@@ -1,6 +1,7 @@
-// What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
-// whether Redis was emptied, how much memory it uses, when its certificate ends and how many objects it stores, renews the fleet's ring, sweeps what
-// is left behind, and looks at everything again now and then.
+// What the leader does besides reconciling: says when everything has been published once, finds
+// what no object explains, looks whether Redis was emptied, how much memory it uses, when its
+// certificate ends and how many objects it stores, renews the fleet's ring, sweeps what is left
+// behind, and looks at everything again now and then.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -19,7 +20,10 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
   readonly random: () => number;
   readonly verify: () => Promise<void>;
   readonly rotateKeyRing: () => Promise<unknown>;
-  /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
+  /**
+   * How much memory Redis uses, and when its certificate ends: as soon as a writer session has
+   * begun, and regularly from then on.
+   */
   readonly lookAtRedis: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
   readonly lookAtUsage: () => Promise<void>;
@@ -28,19 +32,24 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
 
 export interface Maintenance {
   /**
-   * A writer session has begun: every Project is reconciled once, and everything is complete after that. `lost` = keys that come before
-   * all others, in this order: Redis has lost what was published of them, and accepts what they revoked until they are published again.
+   * A writer session has begun: every Project is reconciled once, and everything is complete after
+   * that. `lost` = keys that come before all others, in this order: Redis has lost what was
+   * published of them, and accepts what they revoked until they are published again.
    */
   onSessionBegun(lost: readonly string[]): void;
   /**
-   * Redis must not be written to, for example because it belongs to another installation. Where that is news, every Project is reconciled once,
-   * so that its statuses report it; an installation that takes a Redis from a running one may withdraw what that one served. It is over when a
+   * Redis must not be written to, for example because it belongs to another installation. Where
+   * that is news, every Project is reconciled once, so that its statuses report it; an installation
+   * that takes a Redis from a running one may withdraw what that one served. It is over when a
    * writer session has begun.
    */
   refused(refusal: RedisRefused): void;
   /** How many writer sessions have begun. */
   sessionCount(): number;
-  /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
+  /**
+   * A key was worked through. Everything is published once each was, with nothing missing in Redis
+   * that is served of it.
+   */
   processed(key: string, nothingMissing: boolean): void;
   /** Runs until the signal aborts. */
   run(): Promise<void>;
@@ -72,7 +81,10 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   };
 
   let redisUnavailable = false;
-  /** A change that came while Redis was unavailable waits for its backoff, a minute at most, and may be a revocation. */
+  /**
+   * A change that came while Redis was unavailable waits for its backoff, a minute at most, and may
+   * be a revocation.
+   */
   const verify = async (): Promise<void> => {
     try {
       await deps.verify();
@@ -92,7 +104,8 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     if (pending?.size !== 0) return;
     const before = sessions;
     const publisher = await deps.publisher();
-    // Whoever asks for the publisher of a Redis that was emptied begins again, or waits for the beginning under way: then all is to be published again.
+    // Whoever asks for the publisher of a Redis that was emptied begins again, or waits for the
+    // beginning under way: then all is to be published again.
     if (sessions !== before) return;
     await publisher.complete();
     if (sessions !== before) return;

@@ -1,5 +1,6 @@
-// Opens what configuration is written with: the fleet's key ring out of its Secret, and Redis with a publisher on it. Rejects
-// with StoreUnavailable while Redis is away, and with the failure of the API server.
+// Opens what configuration is written with: the fleet's key ring out of its Secret, and Redis with
+// a publisher on it. Rejects with StoreUnavailable while Redis is away, and with the failure of the
+// API server.
 
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";

@@ -1,4 +1,5 @@
-// What the parts of a running operator share: how it was set up, and what it was given to work with.
+// What the parts of a running operator share: how it was set up, and what it was given to work
+// with.
 
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -17,7 +18,10 @@ import type { Caches } from "../watch/caches.ts";
 export interface OperatorSettings {
   /** A store URL, of Redis. */
   readonly redis: string;
-  /** Secret of the own namespace with the users of that Redis, made when it is missing; absent = the URL says all. */
+  /**
+   * Secret of the own namespace with the users of that Redis, made when it is missing; absent = the
+   * URL says all.
+   */
   readonly redisSecret: string | undefined;
   /** Namespace of the operator's own Lease and key ring. */
   readonly namespace: string;
@@ -34,7 +38,10 @@ export interface OperatorSettings {
   readonly allowedHosts: readonly HostRule[];
   /** External issuers that Projects may name; none = none. */
   readonly allowedIssuers: readonly IssuerRule[];
-  /** ConfigMap of the own namespace with the platform's rules for manifests; absent = there are none. */
+  /**
+   * ConfigMap of the own namespace with the platform's rules for manifests; absent = there are
+   * none.
+   */
   readonly guardRails: string | undefined;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }

@@ -1,4 +1,5 @@
-// Finds what is published, or has data to be purged, and belongs to no object: its own reconcile confirms that, and withdraws it.
+// Finds what is published, or has data to be purged, and belongs to no object: its own reconcile
+// confirms that, and withdraws it.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
@@ -13,7 +14,8 @@ export interface OrphanedProjectsDeps {
 }
 
 /**
- * Their keys. What was withdrawn before, and whose last objects went while nobody looked, is among them: its data count as kept from then on.
+ * Their keys. What was withdrawn before, and whose last objects went while nobody looked, is among
+ * them: its data count as kept from then on.
  */
 export async function orphanedProjects(deps: OrphanedProjectsDeps): Promise<readonly string[]> {
   const publisher = await deps.publisher();

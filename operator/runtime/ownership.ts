@@ -1,5 +1,6 @@
-// Takes the Projects that no installation looks after, and leaves those of another one alone. With --adopt-data a Project of another one
-// is taken too, but only once: of two installations that both adopt, the one that took it last keeps it.
+// Takes the Projects that no installation looks after, and leaves those of another one alone. With
+// --adopt-data a Project of another one is taken too, but only once: of two installations that both
+// adopt, the one that took it last keeps it.
 
 import type { JsonObject } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -14,9 +15,15 @@ import type { EventRecorder } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "../status/events-of.ts";
 
 export interface Ownership {
-  /** What this installation looks after, or may take; undefined = another one looks after the Project. */
+  /**
+   * What this installation looks after, or may take; undefined = another one looks after the
+   * Project.
+   */
   ownOf(objects: ProjectObjects): ProjectObjects | undefined;
-  /** As `ownOf`, once the status of the Project says that it is this installation's. Throws a Conflict where the Project was written meanwhile. */
+  /**
+   * As `ownOf`, once the status of the Project says that it is this installation's. Throws a
+   * Conflict where the Project was written meanwhile.
+   */
   take(objects: ProjectObjects): Promise<ProjectObjects | undefined>;
 }
 

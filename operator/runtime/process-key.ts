@@ -1,5 +1,6 @@
-// Works on one key of the queue: runs a reconcile and interprets its failures. What was served then waits to be reported in its statuses. While
-// Redis is unavailable, statuses that wait for it say so. A failure is thrown again, and its key is retried after its backoff.
+// Works on one key of the queue: runs a reconcile and interprets its failures. What was served then
+// waits to be reported in its statuses. While Redis is unavailable, statuses that wait for it say
+// so. A failure is thrown again, and its key is retried after its backoff.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -24,9 +25,14 @@ import type { Ownership } from "./ownership.ts";
 export interface ProcessKeyDeps extends ReconcileDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   readonly ownership: Ownership;
-  /** False while something of the namespace was never listed: nothing there may be taken for absent. */
+  /**
+   * False while something of the namespace was never listed: nothing there may be taken for absent.
+   */
   readonly isCurrent: (namespace: string) => boolean;
-  /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
+  /**
+   * Objects of the key that the watch or a list reported as gone; they are the caller's until
+   * `giveBack`.
+   */
   readonly takeDeleted: (key: string) => readonly CustomResource[];
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
   /** Whether a replica serves the Project, where its newest revision is not known. */
@@ -36,8 +42,9 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   /** By key, what its last run has served and no status says. */
   readonly unreported: Map<string, { readonly unreported: Unreported; readonly session: number }>;
   /**
-   * Called when a key was worked through. `nothingMissing`: nothing that replicas serve of it is missing in Redis, because it was
-   * published or withdrawn, by this attempt or before, or because its objects are not known. `writeFailed`: this attempt could not write to Redis.
+   * Called when a key was worked through. `nothingMissing`: nothing that replicas serve of it is
+   * missing in Redis, because it was published or withdrawn, by this attempt or before, or because
+   * its objects are not known. `writeFailed`: this attempt could not write to Redis.
    */
   readonly onProcessed: (
     key: string,
@@ -86,13 +93,17 @@ async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promis
   }
 }
 
-/** Keeps the Project as it was last published. A Project whose objects are not known delays no other one. */
+/**
+ * Keeps the Project as it was last published. A Project whose objects are not known delays no other
+ * one.
+ */
 async function keepAsPublished(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
   const isRestored = await tryRestore(ref, deps);
   deps.onProcessed(key, { nothingMissing: isRestored });
   const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
-  // The list that made it current reported only what differed: what an event had told before is served now.
+  // The list that made it current reported only what differed: what an event had told before is
+  // served now.
   if (deps.isCurrent(ref.namespace)) return { requeueAfterMs: 0 };
   return isEmpty && isRestored ? undefined : { requeueAfterMs: unknownMs };
 }
@@ -141,7 +152,8 @@ async function handleFailure(key: string, error: unknown, deps: ProcessKeyDeps):
   // The session ends; the next leader looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
-    // Nothing can be created there any more; what could be published is. A finalizer may delay the namespace for any time.
+    // Nothing can be created there any more; what could be published is. A finalizer may delay the
+    // namespace for any time.
     deps.onProcessed(key, { nothingMissing: true });
     return { requeue: "backoff" };
   }
@@ -160,7 +172,10 @@ async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, de
   else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) });
 }
 
-/** The object was changed meanwhile: the watch delivers that in a moment, and the next attempt starts from there. */
+/**
+ * The object was changed meanwhile: the watch delivers that in a moment, and the next attempt
+ * starts from there.
+ */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }

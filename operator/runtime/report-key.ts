@@ -1,5 +1,6 @@
-// Works on a key that was served: waits a moment until replicas have acknowledged that, and writes what its statuses say. Whatever is
-// over by then is not reported, because its key is served anew. A failure is thrown, and the key is served anew after its backoff.
+// Works on a key that was served: waits a moment until replicas have acknowledged that, and writes
+// what its statuses say. Whatever is over by then is not reported, because its key is served anew.
+// A failure is thrown, and the key is served anew after its backoff.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import { NotTheLeader } from "../lead/elector.ts";

@@ -1,5 +1,5 @@
-// Measures how long what objects have lost still works: from the event of a deletion, or of lowered access, until replicas have acknowledged what was
-// published after it.
+// Measures how long what objects have lost still works: from the event of a deletion, or of lowered
+// access, until replicas have acknowledged what was published after it.
 
 import type { Monotonic } from "../../core/timers.ts";
 import type { ApiKey, CustomResource, Project, ProjectUser } from "../model/objects.ts";
@@ -9,7 +9,10 @@ import type { RolloutState } from "../publish/acknowledgements.ts";
 export interface Revocations {
   /** An object of the Project `<namespace>/<name>` was deleted, or lost access. */
   wanted(key: string): void;
-  /** Runs a pass over the Project. What it publishes is without all that was lost before it began; what it does not publish waits for the next one. */
+  /**
+   * Runs a pass over the Project. What it publishes is without all that was lost before it began;
+   * what it does not publish waits for the next one.
+   */
   during<T>(key: string, pass: () => Promise<T>): Promise<T>;
   /** The pass has published that, by this revision. */
   published(key: string, revision: number): void;
@@ -76,7 +79,9 @@ function move(key: string, from: Map<string, number>, to: Map<string, number>): 
 
 export type WhyRevoked = "deleted" | "lowered";
 
-/** What is served of a suspended Project keeps the access that it had; only what is deleted ends. */
+/**
+ * What is served of a suspended Project keeps the access that it had; only what is deleted ends.
+ */
 export function actsAtOnce(why: WhyRevoked, project: Project | undefined): boolean {
   return why === "deleted" || project?.spec.suspend !== true;
 }

@@ -1,5 +1,5 @@
-// What the leader does about the fleet's key ring: takes a rotation one step further, with the Secret, Redis and the replicas as they are.
-// A rotation that waits says in the log what for.
+// What the leader does about the fleet's key ring: takes a rotation one step further, with the
+// Secret, Redis and the replicas as they are. A rotation that waits says in the log what for.
 
 import { randomBytes } from "node:crypto";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -15,12 +15,18 @@ export interface RingMaintenanceDeps {
   readonly context: Pick<OperatorContext, "settings" | "clock" | "monotonic" | "audit" | "logger">;
   /** Bound to leadership. */
   readonly api: KubeApi;
-  /** Has what is published of the project sealed again by the project's own worker: nothing else publishes it meanwhile. */
+  /**
+   * Has what is published of the project sealed again by the project's own worker: nothing else
+   * publishes it meanwhile.
+   */
   readonly resealProject: (ref: ProjectRef) => void;
 }
 
 export interface RingMaintenance {
-  /** Says that the key that seals Secrets of credentials was missing in the ring's Secret, or another one. */
+  /**
+   * Says that the key that seals Secrets of credentials was missing in the ring's Secret, or
+   * another one.
+   */
   sealKeyWritten(why: "Missing" | "Changed"): void;
   /** Answers with the ring's Secret as it was found. */
   look(opened: LeaderRedis): Promise<KubeObject | undefined>;

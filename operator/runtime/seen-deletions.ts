@@ -1,5 +1,6 @@
-// Objects that the watch or a list reported as gone, until the reconcile of their Project takes them: what it says of them, and whose
-// Secrets and data go with them. What is forgotten here is missing nowhere: its deletion is confirmed by asking, and its Secrets are found by the sweep.
+// Objects that the watch or a list reported as gone, until the reconcile of their Project takes
+// them: what it says of them, and whose Secrets and data go with them. What is forgotten here is
+// missing nowhere: its deletion is confirmed by asking, and its Secrets are found by the sweep.
 
 import type { CustomResource } from "../model/objects.ts";
 
@@ -10,7 +11,10 @@ export interface SeenDeletions {
   giveBack(key: string, objects: readonly CustomResource[]): void;
 }
 
-/** Objects that are kept at most, a kilobyte each; then those of the Project that has waited longest go. */
+/**
+ * Objects that are kept at most, a kilobyte each; then those of the Project that has waited longest
+ * go.
+ */
 const maxKept = 10_000;
 
 export function createSeenDeletions(): SeenDeletions {

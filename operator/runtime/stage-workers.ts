@@ -1,5 +1,5 @@
-// The workers of a leader: some serve keys, some report in statuses what was served, so that no status keeps a Project from being served. What
-// becomes of a key is counted and logged.
+// The workers of a leader: some serve keys, some report in statuses what was served, so that no
+// status keeps a Project from being served. What becomes of a key is counted and logged.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";

@@ -1,5 +1,5 @@
-// Applies the guard rails in a leader's session: allowed hosts, and the objects of each Project. Without guard
-// rails, only --allowed-hosts applies.
+// Applies the guard rails in a leader's session: allowed hosts, and the objects of each Project.
+// Without guard rails, only --allowed-hosts applies.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { type HostPolicy, hostPolicy } from "../compile/hosts.ts";
@@ -14,7 +14,9 @@ type TakeDeleted = (key: string) => readonly CustomResource[];
 export interface TenantLimits {
   readonly hosts: HostPolicy;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
-  /** Wraps `takeDeleted`, so that deleted objects have the deletionPolicy that the rules require. */
+  /**
+   * Wraps `takeDeleted`, so that deleted objects have the deletionPolicy that the rules require.
+   */
   readonly limitDeleted: (takeDeleted: TakeDeleted) => TakeDeleted;
 }
 
@@ -38,7 +40,10 @@ export function createTenantLimits({
   };
 }
 
-/** The operator's own namespace is the platform's: only the rule about hosts, which are the whole installation's, limits it. */
+/**
+ * The operator's own namespace is the platform's: only the rule about hosts, which are the whole
+ * installation's, limits it.
+ */
 function onlyHosts({ allowedHosts }: NamespaceRules): NamespaceRules {
   return { adoptData: "Allow", ...(allowedHosts !== undefined && { allowedHosts }) };
 }

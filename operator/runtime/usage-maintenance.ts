@@ -1,6 +1,7 @@
-// Keeps the counts of stored objects for metrics, and has at most 200 Projects a minute write what they store to their status: those whose
-// objects, or use of a quota, differ by 1 % or more from what is reported, in turns. What is reported is the only state, so that a new leader
-// repeats no write.
+// Keeps the counts of stored objects for metrics, and has at most 200 Projects a minute write what
+// they store to their status: those whose objects, or use of a quota, differ by 1 % or more from
+// what is reported, in turns. What is reported is the only state, so that a new leader repeats no
+// write.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
@@ -14,7 +15,10 @@ import type { OperatorContext } from "./operator-context.ts";
 export interface UsageMaintenance {
   /** As of the last look, by `<namespace>/<name>`. */
   storedObjects(): ReadonlyMap<string, number>;
-  /** Of the Projects that may report now what they store, by key, how many objects that is; changes with each look. */
+  /**
+   * Of the Projects that may report now what they store, by key, how many objects that is; changes
+   * with each look.
+   */
   readonly due: ReadonlyMap<string, number | undefined>;
   /** Rejects while Redis is unreachable; the former counts stay. */
   look(): Promise<void>;

@@ -1,13 +1,19 @@
-// Writes of Secrets that the API server has not answered yet. The watch often tells of such a write before its answer comes: then it is
-// nothing new. What the watch held meanwhile is kept until the answer shows which version was written.
+// Writes of Secrets that the API server has not answered yet. The watch often tells of such a write
+// before its answer comes: then it is nothing new. What the watch held meanwhile is kept until the
+// answer shows which version was written.
 
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 import { isSameVersion } from "../watch/object-cache.ts";
 
 export interface WritesUnderWay {
-  /** Runs a write of a Secret, and hands on what else the watch held of it meanwhile. Answers and rejects as `write` does. */
+  /**
+   * Runs a write of a Secret, and hands on what else the watch held of it meanwhile. Answers and
+   * rejects as `write` does.
+   */
   run(secret: ObjectName, write: () => Promise<KubeObject>): Promise<KubeObject>;
-  /** Keeps what the watch tells of a Secret while a write of it is under way; false when none is. */
+  /**
+   * Keeps what the watch tells of a Secret while a write of it is under way; false when none is.
+   */
   keep(secret: KubeObject): boolean;
 }
 

@@ -1,7 +1,8 @@
-// Writes the status of one object by server-side apply, only when it differs. An object that was deleted, or recreated under its
-// name, is skipped; every other failure is thrown. The CustomResourceDefinition in the cluster may be of an earlier version, without fields
-// that this operator reports, and the API server refuses a status with such a field as a whole: it is written without it, and the field is
-// tried again after some minutes.
+// Writes the status of one object by server-side apply, only when it differs. An object that was
+// deleted, or recreated under its name, is skipped; every other failure is thrown. The
+// CustomResourceDefinition in the cluster may be of an earlier version, without fields that this
+// operator reports, and the API server refuses a status with such a field as a whole: it is written
+// without it, and the field is tried again after some minutes.
 
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../core/config/types.ts";
@@ -14,8 +15,9 @@ import type { CustomResource } from "../model/objects.ts";
 import type { Status } from "./object-status.ts";
 
 /**
- * Returns the object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object.
- * `controller` = this installation: what another one has taken meanwhile is left to it.
+ * Returns the object as the server has it now, for the cache; undefined when nothing had to be
+ * written or there is no such object. `controller` = this installation: what another one has taken
+ * meanwhile is left to it.
  */
 export async function applyStatus(
   api: Pick<KubeApi, "apply" | "get">,
@@ -29,7 +31,8 @@ export async function applyStatus(
   for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
     const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
     if (written !== "conflict") return written;
-    // Edited meanwhile, perhaps in a way that enqueues nothing: what was found of it holds all the same.
+    // Edited meanwhile, perhaps in a way that enqueues nothing: what was found of it holds all the
+    // same.
     const present = await api.get(customTypes[object.kind], { namespace, name });
     if (present?.metadata.uid !== uid || wasTaken(object, present, controller)) return undefined;
     resourceVersion = present.metadata.resourceVersion;
@@ -44,7 +47,10 @@ function wasTaken(object: CustomResource, present: KubeObject, controller: strin
 
 interface StatusWrite {
   readonly object: CustomResource;
-  /** In a status the server looks at no UID: the version alone keeps it from an object that was recreated. */
+  /**
+   * In a status the server looks at no UID: the version alone keeps it from an object that was
+   * recreated.
+   */
   readonly resourceVersion: string | undefined;
   readonly status: Status;
 }
@@ -69,10 +75,16 @@ function unlessConflict(error: unknown): "conflict" {
   throw error;
 }
 
-/** Bounds the retries for an object that is edited all the time; then the queue waits before it tries again. */
+/**
+ * Bounds the retries for an object that is edited all the time; then the queue waits before it
+ * tries again.
+ */
 const maxAttempts = 3;
 
-/** Condition types that only the operator writes. Conditions of other types are compared only where the new status has them. */
+/**
+ * Condition types that only the operator writes. Conditions of other types are compared only where
+ * the new status has them.
+ */
 const ownTypes: ReadonlySet<string> = new Set([
   "Accepted",
   "Programmed",
@@ -100,7 +112,10 @@ function comparable(status: AnyStatus, types: ReadonlySet<string>): unknown {
 export interface UndeclaredFields {
   /** The status without the fields that the API server has refused for this kind. */
   withoutUndeclared(kind: Kind, status: Status): Status;
-  /** True if the failure names undeclared fields that were not known: the status can be written without them now. */
+  /**
+   * True if the failure names undeclared fields that were not known: the status can be written
+   * without them now.
+   */
   learnFrom(kind: Kind, error: unknown): boolean;
 }
 
@@ -112,7 +127,10 @@ export interface UndeclaredFieldsDeps {
 
 /** Milliseconds after which a field is tried again: the definition may have been updated. */
 const retryMs = 600_000;
-/** As in `failed to create typed patch object (…): .status.effectiveLimits: field not declared in schema`. */
+/**
+ * As in `failed to create typed patch object (…): .status.effectiveLimits: field not declared in
+ * schema`.
+ */
 const undeclaredField = /\.status\.(\w+)[^:\n]*: field not declared in schema/g;
 
 export function createUndeclaredFields({ monotonic, onUndeclared }: UndeclaredFieldsDeps): UndeclaredFields {

@@ -1,5 +1,6 @@
-// Turns what is known of one object into its conditions: Accepted, Programmed, Ready, a Project's Available, and Reconciling or Stalled
-// while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
+// Turns what is known of one object into its conditions: Accepted, Programmed, Ready, a Project's
+// Available, and Reconciling or Stalled while they are true. Equal knowledge gives equal
+// conditions, so that nothing is written when nothing has changed.
 
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { isDeleting } from "../model/project-objects.ts";
@@ -86,15 +87,18 @@ export function formerConditions({ status }: Pick<PresentObject, "status">): rea
   return (status as { readonly conditions?: readonly FormerCondition[] } | undefined)?.conditions ?? [];
 }
 
-/** True once every live replica serves the newest spec; replicas that come and go never turn it back. */
+/**
+ * True once every live replica serves the newest spec; replicas that come and go never turn it
+ * back.
+ */
 export function isProgrammed(conditions: readonly FormerCondition[], generation: number): boolean {
   const programmed = conditions.find(({ type }) => type === "Programmed");
   return programmed?.status === "True" && programmed.observedGeneration === generation;
 }
 
 /**
- * The conditions of a Project of which nothing else is newly known, with what its Available says now. One of which nothing was served, and one
- * that was not evaluated yet, stay as they are.
+ * The conditions of a Project of which nothing else is newly known, with what its Available says
+ * now. One of which nothing was served, and one that was not evaluated yet, stay as they are.
  */
 export function withAvailability(
   former: readonly FormerCondition[],
@@ -153,7 +157,8 @@ function byProgress(progress: Progress): ConditionContent {
   if (progress.state === "no_replicas") return waits("NoReplicas");
   if (progress.state === "waiting") return waits("WaitingForReplicas");
   if (progress.refusal === undefined) return programmedContent;
-  // Reported with the acknowledgement of the same revision: earlier it would speak of an older version.
+  // Reported with the acknowledgement of the same revision: earlier it would speak of an older
+  // version.
   const message = `${programmedMessages.RefusedByReplica}. It says: ${progress.refusal}`;
   return { status: "False", reason: "RefusedByReplica", message };
 }
@@ -171,7 +176,10 @@ function readyOf(
   return { status: "True", reason: accepted.reason, message: accepted.message };
 }
 
-/** What is served now, unlike the others: it is turned back, and neither Ready nor health checks depend on it. */
+/**
+ * What is served now, unlike the others: it is turned back, and neither Ready nor health checks
+ * depend on it.
+ */
 function availableOf(
   object: PresentObject,
   { verdict, availability, dataLoss }: ObjectOutcome,

@@ -1,5 +1,5 @@
-// Says which Events the stored data of one Project are worth: they were deleted with their object, were kept when it went, or
-// were taken over from an earlier namespace.
+// Says which Events the stored data of one Project are worth: they were deleted with their object,
+// were kept when it went, or were taken over from an earlier namespace.
 
 import { requestCause } from "../finalize/deletion-requests.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";

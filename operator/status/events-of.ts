@@ -1,5 +1,5 @@
-// Says which Events a change of conditions is worth: one when an object becomes ready, ceases to be, or is not ready for
-// another reason than before; none when nothing of that changed.
+// Says which Events a change of conditions is worth: one when an object becomes ready, ceases to
+// be, or is not ready for another reason than before; none when nothing of that changed.
 
 import { noticeCatalogue, type Reason, reasonCatalogue } from "../model/reasons.ts";
 import type { EventNote } from "../record/event-recorder.ts";
@@ -46,7 +46,10 @@ const ordinary: ReadonlySet<string> = new Set<Reason>([
 
 const maxNoteCharacters = 1000;
 
-/** In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is recorded once. */
+/**
+ * In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is
+ * recorded once.
+ */
 export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
   const events: EventNote[] = [];
   for (const condition of after) {

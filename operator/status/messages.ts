@@ -1,4 +1,5 @@
-// The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
+// The sentences of conditions. They hold no time, no counter and no secret: equal states have equal
+// words.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { DeletionWait } from "../finalize/advance-purges.ts";
@@ -21,7 +22,10 @@ export function dataLostMessage(loss: string): string {
   return `Redis was emptied, or is another one: the stored data are gone. Requests for data are refused with 503 data_lost until Redis is restored from a backup. To go on without the data of all Projects, annotate the Secret of the operator's key ring with ${acceptLossAnnotation}: "${loss}"`;
 }
 
-/** Messages of the condition Available, by its reason. It is about this moment, unlike Programmed and Ready. */
+/**
+ * Messages of the condition Available, by its reason. It is about this moment, unlike Programmed
+ * and Ready.
+ */
 export const availabilityMessages = {
   Available: "A live data-plane replica serves it",
   NoReplicas: "No heartbeat of a data-plane replica is in Redis: none is running, or none can write there",
@@ -72,8 +76,8 @@ export function refusedMessage({ faults, live, partly }: Refused): string {
 export const maxConditionCharacters = 4096;
 
 /**
- * At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. Names and words of manifests are printable
- * then, as everything that a status says.
+ * At most `most` UTF-16 units, which are never fewer than the characters that the API server
+ * counts. Names and words of manifests are printable then, as everything that a status says.
  */
 export function clipped(given: string, most: number): string {
   const text = printable(given);
@@ -83,7 +87,10 @@ export function clipped(given: string, most: number): string {
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** Characters that move a terminal's cursor, end a line or turn the order of letters are escaped as JSON does. */
+/**
+ * Characters that move a terminal's cursor, end a line or turn the order of letters are escaped as
+ * JSON does.
+ */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(""),

@@ -1,5 +1,5 @@
-// Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
-// not say again, stays as it was.
+// Makes the whole `status` of an object of each kind out of what the stages found. What only the
+// resolve stage knows, and did not say again, stays as it was.
 
 import { resourceField } from "../../core/config/fields.ts";
 import type { IndexField, ProjectLimits, ProjectParts } from "../../core/config/types.ts";
@@ -72,7 +72,10 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
   }
 }
 
-/** Of what is published, which has the platform's defaults and is cut to its largest values; what was reported before, while that is not known. */
+/**
+ * Of what is published, which has the platform's defaults and is cut to its largest values; what
+ * was reported before, while that is not known.
+ */
 function limitMembers(former: FormerStatus, { live, parts }: LiveOutcome): object {
   if (!live) return {};
   const effectiveLimits = parts === undefined ? former["effectiveLimits"] : quotaAndRate(parts.project.limits);
@@ -138,7 +141,10 @@ function credentialMembers(
   return { ...name, ...Object.fromEntries(members) };
 }
 
-/** What the replicas say of each object that one of them can't use, by UID. `userField` names a user's field in Redis. */
+/**
+ * What the replicas say of each object that one of them can't use, by UID. `userField` names a
+ * user's field in Redis.
+ */
 export function refusalsByUid(
   parts: ProjectParts,
   refusals: readonly { readonly field: string; readonly reason: string }[],

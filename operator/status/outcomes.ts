@@ -1,4 +1,5 @@
-// What a reconcile found: of one Project, as its steps hand it on, and of one of its objects, out of which that one's status is made.
+// What a reconcile found: of one Project, as its steps hand it on, and of one of its objects, out
+// of which that one's status is made.
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -33,9 +34,15 @@ export interface ProjectOutcome {
 export interface ResolvedProject extends ProjectResolution {
   /** False when the API server refused a Secret: a later attempt may succeed. */
   readonly isComplete: boolean;
-  /** Milliseconds for which passwords of the Project have waited to be hashed; undefined = none waits. */
+  /**
+   * Milliseconds for which passwords of the Project have waited to be hashed; undefined = none
+   * waits.
+   */
   readonly hashingMs?: number;
-  /** Secrets could not be read or written: credentials are as they are published, and the reconcile fails with this once that is published. */
+  /**
+   * Secrets could not be read or written: credentials are as they are published, and the reconcile
+   * fails with this once that is published.
+   */
   readonly failure?: { readonly error: unknown };
 }
 
@@ -49,7 +56,10 @@ export interface CompiledProject {
   /** Undefined = nothing is served. */
   readonly parts: ProjectParts | undefined;
   readonly verdicts: readonly Verdict[];
-  /** The keys of some issuers are being fetched for the first time: the verdict of the Project is about to be another one. */
+  /**
+   * The keys of some issuers are being fetched for the first time: the verdict of the Project is
+   * about to be another one.
+   */
   readonly awaitsIssuers?: true;
   readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */

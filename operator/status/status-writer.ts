@@ -1,5 +1,5 @@
-// Writes the statuses of all objects of a project, where they differ and several at once, and records Events where a condition
-// changed. Objects that are gone are left alone.
+// Writes the statuses of all objects of a project, where they differ and several at once, and
+// records Events where a condition changed. Objects that are gone are left alone.
 
 import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
@@ -26,15 +26,20 @@ export interface Unpublished extends WhyUnpublished {
 
 export interface StatusWriter {
   /**
-   * Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. Once `isChanged()`, it ends after 16
-   * attempts, and the run that follows writes the rest.
+   * Milliseconds to wait before writing again, where something else keeps changing a status; 0 =
+   * all are written. Once `isChanged()`, it ends after 16 attempts, and the run that follows writes
+   * the rest.
    */
   write(outcome: ProjectOutcome, isChanged?: () => boolean): Promise<number>;
   /**
-   * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already stay, except Available.
+   * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already
+   * stay, except Available.
    */
   writeUnpublished(objects: ProjectObjects, unpublished: Unpublished): Promise<void>;
-  /** Reports that the Redis belongs to another installation: whether an object is still served is not known. */
+  /**
+   * Reports that the Redis belongs to another installation: whether an object is still served is
+   * not known.
+   */
   writeContested(objects: ProjectObjects, why: WhyUnpublished): Promise<void>;
 }
 
@@ -137,7 +142,8 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     async writeContested(objects, why) {
       const statuses = allObjects(objects).map((object): StatusWrite => {
         const verdict = { ...unpublished(object, why), live: false };
-        // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
+        // The rest stays, for the day that the Redis comes back; what was live once matters when
+        // Secrets are lost.
         const written = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
         return { object, status: { ...object.status, ...written } };
       });
@@ -167,7 +173,10 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
 /** Asked before each write. */
 type MayWrite = () => boolean;
 
-/** Ends early when the Project changes: writing thousands of statuses takes seconds, and the change may be a revocation. */
+/**
+ * Ends early when the Project changes: writing thousands of statuses takes seconds, and the change
+ * may be a revocation.
+ */
 function untilChanged(isChanged: () => boolean): MayWrite {
   let attempts = 0;
   return () => {
@@ -178,8 +187,8 @@ function untilChanged(isChanged: () => boolean): MayWrite {
 }
 
 /**
- * Answers with the longest of the waits. Throws the first refusal once all others are written: a policy about one object keeps no other one without
- * its status.
+ * Answers with the longest of the waits. Throws the first refusal once all others are written: a
+ * policy about one object keeps no other one without its status.
  */
 async function writeAll(
   statuses: readonly StatusWrite[],

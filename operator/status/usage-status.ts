@@ -1,5 +1,6 @@
-// What a Project's status says of what it stores and of its quotas, and the Event when a quota becomes nearly full: once, until it had room
-// again. A limit that is new, and that a quota is nearly full, are reported at once; how much is stored and used, in the Project's turn.
+// What a Project's status says of what it stores and of its quotas, and the Event when a quota
+// becomes nearly full: once, until it had room again. A limit that is new, and that a quota is
+// nearly full, are reported at once; how much is stored and used, in the Project's turn.
 
 import { type QuotaKind, type QuotaUse, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { Project } from "../model/objects.ts";
@@ -25,15 +26,18 @@ interface ReportedUse {
 type FormerStatus = Readonly<Record<string, unknown>>;
 
 /**
- * Whether what a Project stores is worth a write in its turn. One that never had any objects reports none, so that a new Project costs no
- * write.
+ * Whether what a Project stores is worth a write in its turn. One that never had any objects
+ * reports none, so that a new Project costs no write.
  */
 export function isWorthReporting(status: object | undefined, { storedObjects, quotaUsage }: KnownUsage): boolean {
   if (hasMoved(reportedObjectsIn(status) ?? 0, storedObjects)) return true;
   return reportedIn(status).some(({ quota, used }) => hasMoved(used, quotaUsage?.[quota]?.used));
 }
 
-/** What was reported before stays where nothing is to be reported anew; of quotas, as long as the Project has them. */
+/**
+ * What was reported before stays where nothing is to be reported anew; of quotas, as long as the
+ * Project has them.
+ */
 export function usageMembers(project: Project, former: FormerStatus, usage: ReportedUsage | undefined): object {
   const before = reportedObjectsIn(former);
   const isNews = usage?.isDue === true && hasMoved(before ?? 0, usage.storedObjects);

@@ -9,7 +9,10 @@ import { RedisSecretUnusable } from "../redis-users/redis-users.ts";
 
 export interface WhyUnpublished {
   readonly reason: UnpublishedReason;
-  /** A sentence or two for the condition: without times, counters and names of the operator's own Secrets. */
+  /**
+   * A sentence or two for the condition: without times, counters and names of the operator's own
+   * Secrets.
+   */
   readonly message: string;
 }
 

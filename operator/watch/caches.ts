@@ -1,6 +1,7 @@
-// Everything of the cluster that the operator keeps in memory: the five kinds with the index of what belongs to which Project,
-// its own Secrets, the metadata of all other Secrets, and, where it may list them, of namespaces; and the ConfigMap of the platform's rules.
-// Says what has changed; decides nothing.
+// Everything of the cluster that the operator keeps in memory: the five kinds with the index of
+// what belongs to which Project, its own Secrets, the metadata of all other Secrets, and, where it
+// may list them, of namespaces; and the ConfigMap of the platform's rules. Says what has changed;
+// decides nothing.
 
 import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
@@ -22,7 +23,9 @@ import type { ReflectorObservation, ReflectorOptions } from "./reflector-options
 import type { Watched, WatchSink } from "./watched.ts";
 
 export interface CacheListener {
-  /** Something that matters differs from `before`. `listed` = a list brought it, not a live event. */
+  /**
+   * Something that matters differs from `before`. `listed` = a list brought it, not a live event.
+   */
   objectChanged(object: CustomResource, before: CustomResource | undefined, listed: boolean): void;
   objectRemoved(object: CustomResource): void;
   secretChanged(secret: KubeObject): void;
@@ -35,8 +38,8 @@ export interface Caches {
   readonly ownSecrets: Watched;
   readonly foreignSecrets: Watched;
   /**
-   * Undefined if only some namespaces are watched, and while the API server refuses to list them: then callers read a namespace directly,
-   * and nothing waits for the list.
+   * Undefined if only some namespaces are watched, and while the API server refuses to list them:
+   * then callers read a namespace directly, and nothing waits for the list.
    */
   readonly namespaces: Watched | undefined;
   start(): void;
@@ -44,13 +47,14 @@ export interface Caches {
   /** True once everything was listed that this process may list. */
   synced(): boolean;
   /**
-   * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile; of namespaces, once the API
-   * server has refused to list them, too. Rejects when the signal is aborted.
+   * Resolves once nothing that is kept is older than this call, whatever became of the connections
+   * meanwhile; of namespaces, once the API server has refused to list them, too. Rejects when the
+   * signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<void>;
   /**
-   * False of a namespace of which something was never listed, or may be behind, or that is not watched: what is absent there
-   * may only be unseen.
+   * False of a namespace of which something was never listed, or may be behind, or that is not
+   * watched: what is absent there may only be unseen.
    */
   isCurrent(namespace: string): boolean;
   informers(): readonly Informer[];
@@ -104,7 +108,8 @@ export function createCaches(options: CachesOptions): Caches {
     ...ofSecrets,
     scope: { labelSelector: others, metadataOnly: true },
   });
-  // Neither is in `reflectors`, so that nothing else waits for it: if the rules can't be read, the previous ones stay in effect.
+  // Neither is in `reflectors`, so that nothing else waits for it: if the rules can't be read, the
+  // previous ones stay in effect.
   const namespaceObjects =
     namespaces.length === 0
       ? reflectOne(options, "Namespace", { type: namespaceType, scope: { metadataOnly: true }, sink: noSink })
@@ -154,7 +159,8 @@ function reflectGuardRails(
   options: CachesOptions,
   { configMap, sink }: NonNullable<CachesOptions["guardRails"]>,
 ): Reflector {
-  // RBAC grants list and watch by resourceNames, which the API server allows only with this field selector.
+  // RBAC grants list and watch by resourceNames, which the API server allows only with this field
+  // selector.
   const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
   return reflectOne(options, "ConfigMap", { type: configMapType, scope, sink });
 }

@@ -1,6 +1,8 @@
-// Makes sure that what a reflector keeps is no older than the moment of asking: a connection may have died without a word. A watch that is
-// opened again shows it by a bookmark that is no older than a reading of now. Where there are few objects, or no bookmark comes, what is kept is
-// compared with a list of names and versions, which a watch that works catches up with, and listed again where it stays behind.
+// Makes sure that what a reflector keeps is no older than the moment of asking: a connection may
+// have died without a word. A watch that is opened again shows it by a bookmark that is no older
+// than a reading of now. Where there are few objects, or no bookmark comes, what is kept is
+// compared with a list of names and versions, which a watch that works catches up with, and listed
+// again where it stays behind.
 
 import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
@@ -20,7 +22,10 @@ export interface CheckedReflection {
   isCurrent(): boolean;
   /** Ends what is under way, so that a watch is opened. */
   interrupt(): void;
-  /** Until `endConfirming`, a new watch lasts only so long that a bookmark shows how far the cache is. */
+  /**
+   * Until `endConfirming`, a new watch lasts only so long that a bookmark shows how far the cache
+   * is.
+   */
   beginConfirming(): void;
   endConfirming(): void;
   requireRelist(): void;
@@ -30,7 +35,9 @@ export interface CheckedReflection {
 }
 
 const pollMs = 20;
-/** So many lists in a row that find no such kind: more than one server that does not know it yet. */
+/**
+ * So many lists in a row that find no such kind: more than one server that does not know it yet.
+ */
 const listsOfNothing = 3;
 
 /** What shows that a cache is not behind; without a bookmark a comparison takes its place. */
@@ -118,14 +125,18 @@ export class FreshnessCheck {
     return true;
   }
 
-  /** Kubernetes' own kinds have no definition: what says so of them is something else than an API server. */
+  /**
+   * Kubernetes' own kinds have no definition: what says so of them is something else than an API
+   * server.
+   */
   #isWithoutDefinition(error: unknown): boolean {
     return isNotFound(error) && this.#options.type.group === group;
   }
 
   /**
-   * True once the watch has come as far as a consistent reading of now. Both versions are of the whole store; Kubernetes lets its clients compare them
-   * as numbers. A list of one object costs the same for any number of them.
+   * True once the watch has come as far as a consistent reading of now. Both versions are of the
+   * whole store; Kubernetes lets its clients compare them as numbers. A list of one object costs
+   * the same for any number of them.
    */
   async #isShownByBookmark(position: string, signal: AbortSignal): Promise<boolean> {
     const { reader, type, scope, timers, monotonic } = this.#options;
@@ -179,8 +190,8 @@ export class FreshnessCheck {
 }
 
 /**
- * Compares the objects' own versions, because a list's version is that of the whole store and moves with every write to anything. What a watch
- * delivers meanwhile counts.
+ * Compares the objects' own versions, because a list's version is that of the whole store and moves
+ * with every write to anything. What a watch delivers meanwhile counts.
  */
 interface Comparison {
   /** The list begins again: earlier pages don't count. */

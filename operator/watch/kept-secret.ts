@@ -1,5 +1,5 @@
-// What is kept in memory of a Secret. Whoever may create Secrets decides how large they are: up to a
-// mebibyte of entries and a quarter of annotations each.
+// What is kept in memory of a Secret. Whoever may create Secrets decides how large they are: up to
+// a mebibyte of entries and a quarter of annotations each.
 
 import type { KubeObject } from "../kube/api.ts";
 import { secretAnnotations, secretEntries, secretLabels } from "../model/secret-names.ts";

@@ -1,5 +1,6 @@
-// A complete list, page by page, as of one moment: gathered, or handed on as it comes. When the server has forgotten that moment
-// between two pages, it begins again, once; a second time is a failure like any other.
+// A complete list, page by page, as of one moment: gathered, or handed on as it comes. When the
+// server has forgotten that moment between two pages, it begins again, once; a second time is a
+// failure like any other.
 
 import {
   ApiFailure,

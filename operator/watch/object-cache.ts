@@ -1,7 +1,8 @@
-// The objects of one kind as lists, events and own writes bring them, in whatever order they arrive: nothing older replaces
-// what is newer, and nothing that is gone comes back. Versions are compared as numbers, which Kubernetes promises of
-// resourceVersion since 1.35 and which etcd's revisions, where they come from, have always been; versions that are no numbers
-// (an aggregated API) are taken in order of arrival.
+// The objects of one kind as lists, events and own writes bring them, in whatever order they
+// arrive: nothing older replaces what is newer, and nothing that is gone comes back. Versions are
+// compared as numbers, which Kubernetes promises of resourceVersion since 1.35 and which etcd's
+// revisions, where they come from, have always been; versions that are no numbers (an aggregated
+// API) are taken in order of arrival.
 
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, WatchEvent } from "../kube/api.ts";
@@ -22,7 +23,10 @@ export interface CompleteList {
   readonly writeSequence: number;
 }
 
-/** Own deletions whose DELETED event has not come are remembered; more than these at once would be a fault elsewhere. */
+/**
+ * Own deletions whose DELETED event has not come are remembered; more than these at once would be a
+ * fault elsewhere.
+ */
 const maxRemembered = 10_000;
 
 export class ObjectCache implements Watched {
@@ -139,7 +143,8 @@ export class ObjectCache implements Watched {
         present !== undefined && isSameVersion(present, item) ? present : this.#shaped(item, present),
       );
     }
-    // Only a write during the listing can be newer than the list. One from before is in it, or history was set back.
+    // Only a write during the listing can be newer than the list. One from before is in it, or
+    // history was set back.
     for (const [key, when] of this.#ownWrites) {
       const present = this.#kept.get(key);
       if (when > writeSequence && present !== undefined && versionOf(present) > Number(resourceVersion))
@@ -184,7 +189,10 @@ export class ObjectCache implements Watched {
     this.#notify(() => this.#sink.removed(before, false));
   }
 
-  /** With the very same spec where nothing of it has changed: it is kept once, and what was compiled of it is remembered by it. */
+  /**
+   * With the very same spec where nothing of it has changed: it is kept once, and what was compiled
+   * of it is remembered by it.
+   */
   #shaped(whole: KubeObject, before: KubeObject | undefined): KubeObject {
     const object = this.#keep(whole);
     if (this.#metadataOnly) return { metadata: object.metadata };
@@ -192,7 +200,10 @@ export class ObjectCache implements Watched {
   }
 }
 
-/** Runs calls one after the other, also those that come up during one; what one throws is handed on and stops nothing. */
+/**
+ * Runs calls one after the other, also those that come up during one; what one throws is handed on
+ * and stops nothing.
+ */
 function oneAtATime(onFailure: (error: unknown) => void): (call: () => void) => void {
   const waiting: (() => void)[] = [];
   let busy = false;
@@ -224,7 +235,10 @@ function sameUid(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
 }
 
-/** An equal generation is not enough: after a restored backup, the number may stand for another spec. */
+/**
+ * An equal generation is not enough: after a restored backup, the number may stand for another
+ * spec.
+ */
 function hasSameSpec(before: KubeObject, object: KubeObject): boolean {
   const { generation } = object.metadata;
   const isSameGeneration = generation !== undefined && before.metadata.generation === generation;

@@ -1,5 +1,6 @@
-// Which objects belong to which Project: an index over the watched kinds, by `<namespace>/<project>`. A Project that only its
-// children name has an entry too, so that their statuses say that it is missing.
+// Which objects belong to which Project: an index over the watched kinds, by
+// `<namespace>/<project>`. A Project that only its children name has an entry too, so that their
+// statuses say that it is missing.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -26,7 +27,10 @@ interface Entry {
   readonly children: Map<string, Child>;
 }
 
-/** What an object was before a change, and what it is since; undefined = it was not there, or is no more. */
+/**
+ * What an object was before a change, and what it is since; undefined = it was not there, or is no
+ * more.
+ */
 export type ObserveObject = (before: CustomResource | undefined, now: CustomResource | undefined) => void;
 
 export function createProjectIndex(observe: ObserveObject = () => undefined): ProjectIndex {
@@ -81,12 +85,18 @@ function childKey({ kind, metadata }: Child): string {
   return [kind, metadata.name].join("/");
 }
 
-/** The API server has checked the object against its CRD and filled in defaults; it says the kind of custom resources in lists, too. */
+/**
+ * The API server has checked the object against its CRD and filled in defaults; it says the kind of
+ * custom resources in lists, too.
+ */
 export function customResource(kind: Kind, object: KubeObject): CustomResource {
   return (object.kind === kind ? object : { ...object, kind }) as unknown as CustomResource;
 }
 
-/** Whether anything that the operator acts on differs. A status that changed is its own doing, unless another installation took the object. */
+/**
+ * Whether anything that the operator acts on differs. A status that changed is its own doing,
+ * unless another installation took the object.
+ */
 export function hasRelevantChange(now: KubeObject, before: KubeObject | undefined): boolean {
   if (before === undefined) return true;
   const [is, was] = [now.metadata, before.metadata];

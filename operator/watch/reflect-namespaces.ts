@@ -1,5 +1,6 @@
-// One reflector for all namespaces, or one for each of those that are named, behind one view: readers don't know which.
-// A namespace that the server refuses to list, because the right to ask went with it, holds up none of the others.
+// One reflector for all namespaces, or one for each of those that are named, behind one view:
+// readers don't know which. A namespace that the server refuses to list, because the right to ask
+// went with it, holds up none of the others.
 
 import { pause } from "../../core/timers.ts";
 import type { KubeObject, ListScope } from "../kube/api.ts";
@@ -14,11 +15,15 @@ export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {
 }
 
 export interface NamespacesReflector extends Omit<Reflector, "isCurrent" | "confirm"> {
-  /** Whether what is kept of this namespace began with a complete list, and is not known to be behind. */
+  /**
+   * Whether what is kept of this namespace began with a complete list, and is not known to be
+   * behind.
+   */
   isCurrent(namespace: string): boolean;
   /**
-   * Resolves once what is kept is no older than this call. Of named namespaces, those that the server refuses to list are
-   * not known then; where all are asked for at once, it goes on asking. Rejects when the signal is aborted.
+   * Resolves once what is kept is no older than this call. Of named namespaces, those that the
+   * server refuses to list are not known then; where all are asked for at once, it goes on asking.
+   * Rejects when the signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<void>;
 }
@@ -85,7 +90,9 @@ function allowedOf(reflectors: readonly Reflector[]): readonly Reflector[] {
   return allowed.length === 0 ? reflectors : allowed;
 }
 
-/** The one whose last activity is oldest says how old the view may be; undefined while one had none. */
+/**
+ * The one whose last activity is oldest says how old the view may be; undefined while one had none.
+ */
 function oldest(moments: readonly (number | undefined)[]): number | undefined {
   const known = moments.filter((moment) => moment !== undefined);
   return known.length < moments.length ? undefined : Math.min(...known);

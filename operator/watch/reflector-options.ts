@@ -6,7 +6,10 @@ import type { WatchTimes } from "./watch-times.ts";
 import type { WatchSink } from "./watched.ts";
 
 export type ReflectorObservation =
-  /** `differences` to what was kept; after the first list, each is something that no watch had delivered. */
+  /**
+   * `differences` to what was kept; after the first list, each is something that no watch had
+   * delivered.
+   */
   | { readonly what: "listed"; readonly objects: number; readonly differences: number; readonly first: boolean }
   /** The server has answered a watch. */
   | { readonly what: "watching" }
@@ -15,8 +18,14 @@ export type ReflectorObservation =
   /** Not a byte for too long; the watch is replaced. */
   | { readonly what: "silent" }
   | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
-  /** A list lacks most or all of what is known: nothing is taken out before a second one says the same. */
-  /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had delivered them. */
+  /**
+   * A list lacks most or all of what is known: nothing is taken out before a second one says the
+   * same.
+   */
+  /**
+   * Looked at on purpose; so many objects were `behind` what the server has, and no watch had
+   * delivered them.
+   */
   | { readonly what: "compared"; readonly behind: number }
   | { readonly what: "sinkFailed"; readonly error: unknown };
 

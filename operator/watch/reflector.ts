@@ -1,5 +1,6 @@
-// Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
-// itself: every failure is reported and tried again after a backoff, and only what the server has forgotten is listed again.
+// Keeps the objects of one kind as the server has them: a complete list, then a watch from there,
+// for ever. It never ends by itself: every failure is reported and tried again after a backoff, and
+// only what the server has forgotten is listed again.
 
 import type { Backoff } from "../../core/backoff.ts";
 import { pause, pauseUnlessAborted } from "../../core/timers.ts";
@@ -27,11 +28,12 @@ export interface Reflector {
   /** What is kept began with a complete list, and is not known to be behind. */
   isCurrent(): boolean;
   /**
-   * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
-   * again and shows by a bookmark how far it has come, or what is kept is compared with a list of names and versions; where it stays behind, it
-   * is listed again. Goes on until
-   * the server has sent; false when it refuses to, and what is kept is not known then. Of a kind whose definition is gone, what is
-   * kept is all there is to know. Rejects when the signal is aborted.
+   * Makes sure that what is kept is no older than this call: a connection may have died without a
+   * word. The watch is opened again and shows by a bookmark how far it has come, or what is kept is
+   * compared with a list of names and versions; where it stays behind, it is listed again. Goes on
+   * until the server has sent; false when it refuses to, and what is kept is not known then. Of a
+   * kind whose definition is gone, what is kept is all there is to know. Rejects when the signal is
+   * aborted.
    */
   confirm(signal: AbortSignal): Promise<boolean>;
 }
@@ -118,7 +120,10 @@ class Reflection {
     this.requireRelist();
   }
 
-  /** Until `endConfirming`, each watch is short, so that the server sends a bookmark soon: somebody waits to know how far the cache is. */
+  /**
+   * Until `endConfirming`, each watch is short, so that the server sends a bookmark soon: somebody
+   * waits to know how far the cache is.
+   */
   beginConfirming(): void {
     this.#confirming += 1;
   }
@@ -254,7 +259,8 @@ class Reflection {
     if (error instanceof WatchSilent) {
       observe({ what: "silent" });
       this.#silences += 1;
-      // Not even bookmarks: after a restored backup the server waits for a version that is far in the future.
+      // Not even bookmarks: after a restored backup the server waits for a version that is far in
+      // the future.
       if (this.#silences > 1) this.#position = undefined;
     } else if (isGone(error) && this.#mayRelistNow()) observe({ what: "gone" });
     else {
@@ -291,7 +297,10 @@ class Reflection {
   }
 }
 
-/** The server can't make anything of the version that was asked about, and won't later; 504: it lies in the future. */
+/**
+ * The server can't make anything of the version that was asked about, and won't later; 504: it lies
+ * in the future.
+ */
 function isUnusable(error: unknown): boolean {
   return error instanceof ApiFailure && [400, 404, 410, 422, 504].includes(error.status);
 }
