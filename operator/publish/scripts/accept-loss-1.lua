@@ -1,4 +1,5 @@
--- Purpose: makes Redis the store that is expected, whatever it holds, if the caller is still the writer.
+-- Purpose: makes Redis the store that is expected, whatever it holds, if the caller is still the
+--   writer.
 -- KEYS: 1 meta
 -- ARGV: 1 epoch, 2 id of the expected store
 -- Returns: {published} | {not_the_writer}

@@ -1,4 +1,5 @@
--- Purpose: notes that every project's configuration stands in Redis, if the caller is still the writer, and sends replicas a hint.
+-- Purpose: notes that every project's configuration stands in Redis, if the caller is still the
+--   writer, and sends replicas a hint.
 -- KEYS: 1 meta, 2 changes
 -- ARGV: 1 epoch, 2 most entries of the stream
 -- Returns: {published} | {not_the_writer}

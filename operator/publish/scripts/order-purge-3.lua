@@ -1,4 +1,5 @@
--- Purpose: orders that stored data be removed, or forgets an order and its mark, if the caller is still the writer.
+-- Purpose: orders that stored data be removed, or forgets an order and its mark, if the caller is
+--   still the writer.
 -- KEYS: 1 meta, 2 purges, 3 purged
 -- ARGV: 1 epoch, 2 order's id, 3 the order ("" = forget it)
 -- Returns: {published} | {not_the_writer}

@@ -1,8 +1,8 @@
--- Purpose: removes one project's configuration and says what remains of its stored data, while the caller is still the writer
---          and nothing was published meanwhile.
+-- Purpose: removes one project's configuration and says what remains of its stored data, while the
+--   caller is still the writer and nothing was published meanwhile.
 -- KEYS: 1 meta, 2 projects, 3 the project's fields, 4 its credentials, 5 changes, 6 data
--- ARGV: 1 epoch, 2 revision published last, 3 new revision, 4 project's name, 5 most entries of the stream, 6 record of its
---       data ("=" as it is, "" none)
+-- ARGV: 1 epoch, 2 revision published last, 3 new revision, 4 project's name, 5 most entries of the
+--   stream, 6 record of its data ("=" as it is, "" none)
 -- Returns: {published} | {not_the_writer} | {overtaken, revision}
 local code = { published = 0, not_the_writer = 1, overtaken = 2 }
 local meta, projects, changes, data = KEYS[1], KEYS[2], KEYS[5], KEYS[6]

@@ -1,4 +1,5 @@
--- Purpose: writes what is known of a project's stored data: "=" leaves it as it is, "" removes it. Wants: data, name, record.
+-- Purpose: writes what is known of a project's stored data: "=" leaves it as it is, "" removes it.
+--   Wants: data, name, record.
 if record == "" then
   redis.call("HDEL", data, name)
 elseif record ~= "=" then
