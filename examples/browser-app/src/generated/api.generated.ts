@@ -1497,7 +1497,7 @@ export interface operations {
                 "title:starts"?: string;
                 /** @description Only objects whose `title` is a string that contains this text. It reads each candidate: for small collections, or together with a filter on an indexed field. */
                 "title:contains"?: string;
-                /** @description `true`: only objects whose `title` exists and is not null; `false`: all others. */
+                /** @description Only objects whose `title` exists and is not null; with `false` all others. */
                 "title:exists"?: boolean;
                 /** @description Only objects whose `priority` is greater than this value. */
                 "priority:gt"?: number;
@@ -1511,7 +1511,7 @@ export interface operations {
                 "priority:ne"?: number;
                 /** @description Only objects whose `priority` equals one of these values, separated by commas. */
                 "priority:in"?: string;
-                /** @description `true`: only objects whose `priority` exists and is not null; `false`: all others. */
+                /** @description Only objects whose `priority` exists and is not null; with `false` all others. */
                 "priority:exists"?: boolean;
                 /** @description Only objects whose `due` is greater than this value. */
                 "due:gt"?: string;
@@ -1529,7 +1529,7 @@ export interface operations {
                 "due:starts"?: string;
                 /** @description Only objects whose `due` is a string that contains this text. It reads each candidate: for small collections, or together with a filter on an indexed field. */
                 "due:contains"?: string;
-                /** @description `true`: only objects whose `due` exists and is not null; `false`: all others. */
+                /** @description Only objects whose `due` exists and is not null; with `false` all others. */
                 "due:exists"?: boolean;
             };
             header?: {
