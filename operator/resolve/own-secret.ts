@@ -4,6 +4,8 @@
 //
 //   one with a valid seal            is used
 //   any, where a restore was asked   is used, and sealed
+//   one of another object, whose seal this operator didn't make: SecretConflict, since it may come
+//     from a backup
 //   any other                        is not used, and the next write replaces it
 //
 // A Secret with other labels or none belongs to somebody else: SecretConflict.
@@ -15,11 +17,13 @@ import type { Secret } from "../../core/manifests/object.ts";
 import { entryText } from "../../core/manifests/secret.ts";
 import { isRfc3339 } from "../../core/rfc3339.ts";
 import type { CustomResource } from "../model/objects.ts";
+import { adoptAnnotation } from "../model/project-objects.ts";
 import {
   hasLabelsOf,
   kindLabel,
   nameLabel,
   namespaceAnnotation,
+  ownerAnnotation,
   ownerMarks,
   ownLabels,
   rotationAnnotation,
@@ -59,11 +63,30 @@ export function ownSecret(
   }
   // An annotation that stayed after a restore changes nothing of what is served.
   const isRestored = tools.restore === "all" || (tools.restore === "asked" && !isPublished);
+  if (!isRestored && isOfBackup(owner, name, found, tools))
+    return refuse("SecretConflict", unprovedSecret(owner, name));
   return used({ found, content: isRestored ? found : undefined, isRestored, isMarked: false });
 }
 
 function used(value: OwnSecret): Result<OwnSecret> {
   return { ok: true, value };
+}
+
+/** Made for an object of another UID, and not by this installation. */
+function isOfBackup(owner: CustomResource, name: string, found: Secret, tools: Pick<ResolveTools, "sealKey">): boolean {
+  const {
+    [ownerAnnotation]: uid,
+    [rotationAnnotation]: rotation,
+    [sealAnnotation]: seal,
+  } = found.metadata.annotations ?? {};
+  if (uid === undefined || uid === "" || uid === owner.metadata.uid) return false;
+  const former = { ...owner, metadata: { ...owner.metadata, uid } } as CustomResource;
+  const marks = marksOf(former, tools, { name, rotation, entry: textIn(found) });
+  return !isSameText(seal ?? "", marks[sealAnnotation] ?? "");
+}
+
+function unprovedSecret({ kind }: CustomResource, name: string): string {
+  return `Secret "${name}" was made for another ${kind} and not by this installation, as in a backup; delete it, and a new one is made; to use what it holds, set the annotation ${adoptAnnotation}: "true" on the Project where the platform allows it, or start the operator with --adopt-data`;
 }
 
 function foreignSecret(secret: Secret, { kind }: CustomResource): string {

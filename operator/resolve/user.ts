@@ -3,8 +3,8 @@
 // or has no valid seal, and where rotation.id is another one than it was made for. The seal doesn't
 // cover the password: people may write another one into the Secret.
 //
-// argon2 runs only for a password that is neither on record nor published. Where its hash comes
-// later, CredentialPending, and what was served of the user goes on being served.
+// argon2 runs only for a password that is neither on record nor published. Until the hash is
+// ready the user is CredentialPending, and its published version stays live.
 
 import { createHmac, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";

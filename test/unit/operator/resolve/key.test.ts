@@ -208,15 +208,16 @@ describe("an ApiKey's Secret", () => {
     expect([first, second]).not.toContain(shownKey());
   });
 
-  it("is not used for another ApiKey: it gets a key of its own", () => {
+  it("is not used for another ApiKey", () => {
     reconcile();
     const former = shownKey();
     status = undefined;
     published = [];
     secrets.relabel("ci-api-key", "other-api-key", "other");
     const other = apiKey({}, "uid-2");
-    reconcile({ ...other, metadata: { ...other.metadata, name: "other" } });
-    expect(secrets.text("other-api-key", "apiKey")).not.toBe(former);
+    const resolution = reconcile({ ...other, metadata: { ...other.metadata, name: "other" } });
+    expect(resolution.credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
+    expect(resolution.writes).toEqual([]);
     expect(live()).not.toContain(sha256Hex(former));
   });
 });
