@@ -1,8 +1,8 @@
-// What is published is withdrawn only once its object is known to be gone. Known is what the watch
-// reported as deleted, and what the API server, asked in this pass, doesn't list; and both only
-// while the CustomResourceDefinition of the kind stands. Until all that is missing is known to be
-// gone the Project stays as it is published, less the credentials whose deletion is known, and is
-// looked at again after some seconds.
+// What is published is withdrawn only once its object is known to be gone. An object counts as gone
+// if the watch reported its deletion, or if the API server, asked in this pass, doesn't list it;
+// provided that the CustomResourceDefinition of its kind exists and is not being deleted. Until
+// everything that is missing counts as gone, the Project stays as published, less the credentials
+// whose deletion is known. It is checked again after some seconds.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";

@@ -11,7 +11,7 @@ import { purgeId } from "./advance-purges.ts";
 import { decidePurge, type PurgeContext } from "./decide-purge.ts";
 
 export interface DataInput {
-  /** From a synced cache; missing objects are confirmed as deleted (see confirmed-deletions.ts). */
+  /** From a synced cache; missing objects are confirmed as deleted (see absences.ts). */
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];
@@ -274,8 +274,7 @@ export function deletedProjects({
   ordered,
 }: DeletedProjectsInput): readonly DeletedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
-  // One that comes back as itself, out of a backup or from another class, keeps its sessions if it
-  // comes in time.
+  // A Project that comes back as itself keeps its sessions if it comes in time.
   const kept = recorded.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
   const served = publishedParts?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;

@@ -27,8 +27,8 @@ export interface DeletionInboxDeps {
   readonly now: () => number;
   readonly records: () => ReadonlyMap<string, DataRecord>;
   /**
-   * False for a project that is never reconciled: its namespace is not known, or its Project is of
-   * another class.
+   * False for a project that is never reconciled: its namespace is not known, or another
+   * installation looks after its Project.
    */
   readonly looksAt: (key: string) => boolean;
   /** Has the project reconciled. */

@@ -85,10 +85,7 @@ function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<strin
   ]);
 }
 
-/**
- * The latest of those that name the same: thousands of times beside one another cost no more than
- * one.
- */
+/** Keeps only the latest request of each name, so that thousands cost no more than one. */
 function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry) => DeletionRequest | undefined {
   const latest = new Map<string, DeletionRequest>();
   for (const request of requests) {

@@ -27,8 +27,8 @@ export interface MeasuringConfig {
 export interface KeptSizesDeps {
   readonly hasProject: (key: string) => boolean;
   /**
-   * False of a project that is never looked at: its namespace is not known, or its Project is of
-   * another class.
+   * False of a project that is never looked at: its namespace is not known, or another
+   * installation looks after its Project.
    */
   readonly looksAt: (key: string) => boolean;
   /** Has the project looked at. */

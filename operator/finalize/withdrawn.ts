@@ -101,7 +101,7 @@ function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): r
   return (
     servedChildren(published)
       .filter(({ servedAs, uid }) => !stillServed.has(`${servedAs} ${uid}`))
-      // A restored credential goes on to let in, for another object: it is no revoked one.
+      // A restored credential still works, now for another object: it was not revoked.
       .filter(({ credential }) => credential === undefined || !credentials.has(credential))
       // Children that were withdrawn with their Project are counted in the Project's entry.
       .filter(({ uid }) => served !== undefined || !present.has(uid))

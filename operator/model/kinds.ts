@@ -1,6 +1,6 @@
 // What distinguishes the five kinds, for whatever treats them alike: where a Project keeps its
 // children of a kind, which field says the name that clients use, and whether data are stored for
-// it. A further kind is a row here.
+// it. What else a further kind needs is listed in docs/ARCHITECTURE.md.
 
 import { kinds } from "../../core/manifests/object.ts";
 import type { ApiResource, Child, CustomResource, ProjectUser, RootKey } from "./objects.ts";

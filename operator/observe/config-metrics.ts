@@ -66,7 +66,7 @@ export function configMetrics(
   const failed = counter("jsonplane_publish_errors_total", "Publishes that failed; they are tried again");
   const contested = counter(
     "jsonplane_redis_contested_total",
-    "Looks that found the Redis to be another installation's, and left it to that one",
+    "Checks that found Redis owned by another installation and left it untouched",
   );
   const programmed = seconds(
     "jsonplane_apply_to_programmed_seconds",

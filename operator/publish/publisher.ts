@@ -71,8 +71,8 @@ export interface Publisher {
   dataRecords(): ReadonlyMap<string, DataRecord>;
   /**
    * Publishes again what this process had published of a project when Redis lost it all, and its
-   * credentials when Redis went back behind them. It needs nothing but memory, and so goes well
-   * where a new compilation doesn't.
+   * credentials when Redis went back behind them. It uses only memory, so that it succeeds even
+   * when the Project can't be compiled.
    */
   restore(ref: ProjectRef): Promise<void>;
   /**

@@ -44,10 +44,7 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, 
    * of the Project, if the platform's rules refuse it.
    */
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string) => void;
-  /**
-   * Called where no more was done than to withdraw what objects of the Project have lost by being
-   * deleted.
-   */
+  /** Called after a pass that only revoked the credentials of deleted objects. */
   readonly onRevoked: (ref: ProjectRef) => void;
   readonly observePublish: (observation: PublishObservation) => void;
   readonly statuses: StatusWriter;

@@ -31,8 +31,7 @@ export async function applyStatus(
   for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
     const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
     if (written !== "conflict") return written;
-    // Edited meanwhile, perhaps in a way that enqueues nothing: what was found of it holds all the
-    // same.
+    // The object was edited, possibly without being queued again: this status is still right.
     const present = await api.get(customTypes[object.kind], { namespace, name });
     if (present?.metadata.uid !== uid || wasTaken(object, present, controller)) return undefined;
     resourceVersion = present.metadata.resourceVersion;

@@ -1,6 +1,6 @@
 // What a Project's status says of what it stores and of its quotas, and the Event when a quota
-// becomes nearly full: once, until it had room again. A limit that is new, and that a quota is
-// nearly full, are reported at once; how much is stored and used, in the Project's turn.
+// becomes nearly full: once, until it had room again. New limits and nearly
+// full quotas are reported at once, and usage figures when the Project's turn comes.
 
 import { type QuotaKind, type QuotaUse, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { Project } from "../model/objects.ts";

@@ -197,7 +197,7 @@ interface Comparison {
   /** The list begins again: earlier pages don't count. */
   begin(): void;
   page(items: readonly KubeObject[]): void;
-  /** An object is not kept any more; that the list has it is older than that. */
+  /** The cache dropped the object, so that its presence in the list proves nothing. */
   removed(object: KubeObject): void;
   /** How many objects are kept in another version than the server had when the list was made. */
   behind(listVersion: string): number;
