@@ -17,7 +17,7 @@ import { readPages } from "../watch/list-pages.ts";
 import type { Definitions } from "./definitions.ts";
 
 export interface Absences {
-  /** Rejects when the API server can't be asked, and when the signal is aborted. */
+  /** Rejects when the signal is aborted. */
   look(seen: SeenOfProject, signal: AbortSignal): Promise<Absence>;
 }
 
@@ -34,8 +34,10 @@ export interface Absence {
    * may only be unseen.
    */
   readonly isConfirmed: boolean;
-  /** Of what the watch reported as deleted, what is known to be gone. */
+  /** What the watch reported as deleted and is known to be gone, and users and keys that are being deleted. */
   readonly gone: readonly CustomResource[];
+  /** Why the API server could not be asked. */
+  readonly failure?: { readonly error: unknown };
 }
 
 export interface AbsencesDeps {
@@ -73,13 +75,23 @@ export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Abs
       const going = allObjects(objects).filter(isDeleting);
       const kinds = new Set([...missingKinds(missing), ...[...deleted, ...going].map(({ kind }) => kind)]);
       const standing = await standingOf(kinds);
-      const gone = deleted.filter(({ kind }) => standing.has(kind));
+      const gone = [...deleted, ...going.filter(isCredential)].filter(({ kind }) => standing.has(kind));
       if (standing.size < kinds.size) return { isConfirmed: false, gone };
-      const found = await countFound(objects, missing, signal).catch(unlessNoSuchKind);
-      if (found > 0) onFound(objects.ref, found);
-      return { isConfirmed: found === 0, gone };
+      try {
+        const found = await countFound(objects, missing, signal).catch(unlessNoSuchKind);
+        if (found > 0) onFound(objects.ref, found);
+        return { isConfirmed: found === 0, gone };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { isConfirmed: false, gone, failure: { error } };
+      }
     },
   };
+}
+
+/** What it lets in with ends when its deletion begins. */
+function isCredential({ kind }: CustomResource): boolean {
+  return kind === "ProjectUser" || kind === "ApiKey";
 }
 
 /**
@@ -99,7 +111,8 @@ interface Missing {
 
 /** What is published, and neither in memory nor reported as deleted. */
 function missingOf({ objects, published: { parts, data }, deleted }: SeenOfProject): Missing {
-  const known = new Set([...allObjects(objects), ...deleted].map(({ metadata }) => metadata.uid));
+  const own = [...allObjects(objects), ...deleted].map(({ metadata }) => metadata.uid);
+  const known = new Set([...own, ...(objects.othersUids ?? [])]);
   const uid = parts?.project.uid ?? (data !== undefined && decidesOverData(data) ? data.projectUid : undefined);
   const children = publishedChildren(parts, data);
   return {

@@ -23,6 +23,8 @@ export interface ProjectObjects {
   readonly rootKeys: readonly RootKey[];
   readonly users: readonly ProjectUser[];
   readonly keys: readonly ApiKey[];
+  /** UIDs of children without a Project that another installation looks after; absent = none. */
+  readonly othersUids?: ReadonlySet<string>;
   /** By UID, what the platform's rules forbid; absent = nothing. */
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
   /** The platform has data kept here, whatever manifests and annotations say. */

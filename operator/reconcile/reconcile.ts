@@ -33,9 +33,13 @@ const unsaidHashingMs = 1_000;
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
   beginFetching(started);
-  const { isConfirmed, gone } = await deps.absences.look(started, signal);
+  const { isConfirmed, gone, failure } = await deps.absences.look(started, signal);
   // What is missing may only be unseen: nothing else may be published or withdrawn.
-  if (!isConfirmed) return await onlyRevoke({ ...started, deleted: gone });
+  if (!isConfirmed) {
+    const result = await onlyRevoke({ ...started, deleted: gone });
+    if (failure !== undefined) throw failure.error;
+    return result;
+  }
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
   const resolved = await resolveOrKeep(pass);

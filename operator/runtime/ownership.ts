@@ -54,7 +54,11 @@ export function createOwnership({ api, controller, adopt, applyOwnWrite, recorde
     const { project } = objects;
     // Children follow their Project. Without one, each says itself who looks after it.
     if (project !== undefined) return isOthers(project) ? undefined : objects;
-    return { ...objects, ...childrenByKind(allObjects(objects).filter((child) => !isOthers(child))) };
+    const { own = [], others = [] } = Object.groupBy(allObjects(objects), (child) =>
+      isOthers(child) ? "others" : "own",
+    );
+    const othersUids = new Set(others.map(({ metadata }) => metadata.uid));
+    return { ...objects, ...childrenByKind(own), othersUids };
   };
 
   const report = (project: Project): void => {

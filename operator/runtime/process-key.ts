@@ -5,6 +5,7 @@
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { keptFrom } from "../finalize/kept-data.ts";
+import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -132,7 +133,7 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
 async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
-    await publisher.withdraw(ref, data && keptFrom(data, deps.clock.now()));
+    await publisher.withdraw(ref, data && keptFrom(withKeptRecord(data), deps.clock.now()));
     deps.onPublished(ref, undefined);
     const { namespace, name, uid } = parts.project;
     deps.audit.record({

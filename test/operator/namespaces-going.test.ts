@@ -87,14 +87,14 @@ describe("a namespace that was made anew before the operator heard of it: its wa
     await withData.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
 
     await served(without, openBooks());
-    const begun = await ofNamespaces("jsonplane_informer_watches_total");
+    const granted = Date.now() / 1_000;
     await verbs("get", "list", "watch");
     await without.patch("Project", "shop", { spec: { serving: "ReadOnly" } });
     await without.reports("Project", "shop", "Ready", within);
     // The watch that failed is tried again, and tells of the namespace that is there now before it
     // tells of a later one.
     await eventually(async () => {
-      expect(await ofNamespaces("jsonplane_informer_watches_total")).toBeGreaterThan(begun);
+      expect(await ofNamespaces("jsonplane_informer_last_activity_timestamp_seconds")).toBeGreaterThan(granted);
     }, within);
     const since = Date.now() / 1_000;
     await newTenant(fleet);

@@ -37,9 +37,11 @@ interface World {
   readonly missing?: readonly Kind[];
   /** The API server knows no kind of ours. */
   readonly isUnknown?: boolean;
+  /** The API server refuses to list. */
+  readonly isRefused?: boolean;
 }
 
-function looking({ present = [], missing = [], isUnknown = false }: World = {}) {
+function looking({ present = [], missing = [], isUnknown = false, isRefused = false }: World = {}) {
   const asked: string[] = [];
   const found: number[] = [];
   const absences = createAbsences({
@@ -50,6 +52,7 @@ function looking({ present = [], missing = [], isUnknown = false }: World = {}) 
         return object as unknown as KubeObject | undefined;
       },
       async list({ kind }: ResourceType, { namespace, metadataOnly }: ListRequest): Promise<ListPage> {
+        if (isRefused) throw new ApiFailure(403, { message: "no" });
         if (isUnknown) throw new ApiFailure(404, { message: "the server could not find the requested resource" });
         asked.push(`list ${kind} ${namespace} ${metadataOnly}`);
         const items = present.filter((each) => each.kind === kind) as unknown as readonly KubeObject[];
@@ -92,6 +95,28 @@ describe("what is published and has no object", () => {
   it("stays while the API server knows no such kind: nobody can say that it is gone", async () => {
     const { look } = looking({ isUnknown: true });
     expect((await look(projectObjects("shop", own, books))).isConfirmed).toBe(false);
+  });
+
+  it("is not missing where another installation looks after it: the Project that has gone is withdrawn", async () => {
+    const { look } = looking({ present: [key, books] });
+    const othersUids = new Set([key.metadata.uid, books.metadata.uid]);
+    expect((await look({ ...nothing, othersUids })).isConfirmed).toBe(true);
+  });
+
+  it("stays where the API server can't be asked, and what is known to be gone is said all the same", async () => {
+    const { look } = looking({ isRefused: true });
+    const user = stored("ProjectUser", "ann");
+    const { isConfirmed, gone, failure } = await look(projectObjects("shop", own, books), [user]);
+    expect([isConfirmed, gone]).toEqual([false, [user]]);
+    expect(failure?.error).toBeInstanceOf(ApiFailure);
+  });
+
+  it("a key whose deletion has begun is known to be gone, whoever delays its end", async () => {
+    const going = stored("ApiKey", "ci", {
+      metadata: { ...key.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" },
+    });
+    const { look } = looking({ missing: ["ApiResource"] });
+    expect(await look(projectObjects("shop", own, going))).toEqual({ isConfirmed: false, gone: [going] });
   });
 
   it("is asked for by name where it is the Project", async () => {
