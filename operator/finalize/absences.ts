@@ -34,7 +34,10 @@ export interface Absence {
    * may only be unseen.
    */
   readonly isConfirmed: boolean;
-  /** What the watch reported as deleted and is known to be gone, and users and keys that are being deleted. */
+  /**
+   * What the watch reported as deleted and is known to be gone, and users and keys that are being
+   * deleted.
+   */
   readonly gone: readonly CustomResource[];
   /** Why the API server could not be asked. */
   readonly failure?: { readonly error: unknown };
