@@ -108,10 +108,11 @@ it("a demo whose operator ends says so at once in one line, and leaves no proces
 
 it("Ctrl-C while a demo starts ends it without a word and leaves nothing", async () => {
   const demo = terminal("sh", "tools/with-node.sh", "node", "test/demo/run.ts");
-  await line(/^Starting etcd/, demo);
+  await line(/^Starting etcd/m, demo);
   demo.signal("SIGINT");
   expect(await demo.exited).toBe(0);
-  const lines = demo.output().trimEnd().split("\n");
+  const [, said = ""] = /^(Starting etcd.*)$/ms.exec(demo.output()) ?? [];
+  const lines = said.trimEnd().split("\n");
   expect(lines.filter((each) => !each.startsWith("Starting "))).toEqual([]);
   await eventually(() => expect(() => demo.signal("SIGCONT")).toThrow(), { withinMs: 20_000 });
   await eventually(async () => expect(await readdir(temporary)).toEqual([]), { withinMs: 20_000 });
