@@ -67,24 +67,26 @@ export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Abs
   };
 
   const standingOf = async (kinds: Iterable<Kind>): Promise<ReadonlySet<Kind>> => {
-    const standing = new Set<Kind>();
-    for (const kind of kinds) if (await definitions.stands(kind)) standing.add(kind);
-    return standing;
+    const found = await Promise.all([...kinds].map(async (kind) => ((await definitions.stands(kind)) ? [kind] : [])));
+    return new Set(found.flat());
   };
 
   return {
-    async look({ objects, published, deleted }, signal) {
-      const missing = missingOf({ objects, published, deleted });
+    async look(seen, signal) {
+      const { objects, deleted } = seen;
+      const missing = missingOf(seen);
       const going = allObjects(objects).filter(isDeleting);
       const kinds = new Set([...missingKinds(missing), ...[...deleted, ...going].map(({ kind }) => kind)]);
       const standing = await standingOf(kinds);
       const gone = [...deleted, ...going.filter(isCredential)].filter(({ kind }) => standing.has(kind));
       if (standing.size < kinds.size) return { isConfirmed: false, gone };
       try {
-        const found = await countFound(objects, missing, signal).catch(unlessNoSuchKind);
+        const found = await countFound(objects, missing, signal);
         if (found > 0) onFound(objects.ref, found);
         return { isConfirmed: found === 0, gone };
       } catch (error) {
+        // An operator of single namespaces can't ask whether the definition exists.
+        if (isNotFound(error)) return { isConfirmed: false, gone };
         signal.throwIfAborted();
         return { isConfirmed: false, gone, failure: { error } };
       }
@@ -95,15 +97,6 @@ export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Abs
 /** What it lets in with ends when its deletion begins. */
 function isCredential({ kind }: CustomResource): boolean {
   return kind === "ProjectUser" || kind === "ApiKey";
-}
-
-/**
- * As an operator of single namespaces finds it, which can't ask for definitions: nothing is known
- * then.
- */
-function unlessNoSuchKind(error: unknown): number {
-  if (isNotFound(error)) return Number.NaN;
-  throw error;
 }
 
 interface Missing {

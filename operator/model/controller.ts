@@ -9,13 +9,13 @@ export function controllerIn(namespace: string): string {
   return `${namespace}/${leaseName}`;
 }
 
-/** Undefined: no installation has taken the object yet. */
-export function controllerOf(object: object): string | undefined {
-  const { status } = object as { readonly status?: unknown };
+/** Undefined: there is no such object, or no installation has taken it yet. */
+export function controllerOf(object: object | undefined): string | undefined {
+  const status = (object as { readonly status?: unknown } | undefined)?.status;
   return (status as { readonly controller?: string } | null | undefined)?.controller;
 }
 
-export function isOthers(object: object, controller: string): boolean {
+export function isOthers(object: object | undefined, controller: string): boolean {
   const found = controllerOf(object);
   return found !== undefined && found !== controller;
 }

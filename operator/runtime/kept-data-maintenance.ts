@@ -41,7 +41,7 @@ export function createKeptDataMaintenance({
   const looksAt = (key: string): boolean => {
     const ref = projectOfKey(key);
     const project = caches.index.projectOf(ref);
-    return caches.isCurrent(ref.namespace) && !isOthers(project ?? {}, controllerIn(settings.namespace));
+    return caches.isCurrent(ref.namespace) && !isOthers(project, controllerIn(settings.namespace));
   };
   const deletions = createDeletionInbox({
     api,

@@ -96,7 +96,7 @@ export class LeaderSession {
       add: this.#queue.add,
       revoking: (key, why) => {
         const project = caches.index.projectOf(projectOfKey(key));
-        if (!isOthers(project ?? {}, controllerIn(settings.namespace)) && actsAtOnce(why, project))
+        if (!isOthers(project, controllerIn(settings.namespace)) && actsAtOnce(why, project))
           this.revocations.wanted(key);
       },
       hosts: this.#hosts,

@@ -2,16 +2,14 @@
 // --adopt-data a Project of another one is taken too, but only once: of two installations that both
 // adopt, the one that took it last keeps it.
 
-import type { JsonObject } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import { customTypes } from "../kube/objects.ts";
-import { controllerOf } from "../model/controller.ts";
+import { controllerOf, isOthers } from "../model/controller.ts";
 import { childrenByKind } from "../model/kinds.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
+import { writeStatus } from "../status/apply-status.ts";
 import { statusEventCatalogue } from "../status/events-of.ts";
 
 export interface Ownership {
@@ -43,19 +41,18 @@ export function createOwnership({ api, controller, adopt, applyOwnWrite, recorde
   /** UIDs of Projects of others that were reported. */
   const reported = new Set<string>();
 
-  const isOthers = (object: CustomResource): boolean => {
+  const isLeftAlone = (object: CustomResource): boolean => {
     const { uid } = object.metadata;
-    const holder = controllerOf(object);
-    if (adopt && holder === controller) owned.add(uid);
-    return holder !== undefined && holder !== controller && (!adopt || owned.has(uid));
+    if (adopt && controllerOf(object) === controller) owned.add(uid);
+    return isOthers(object, controller) && (!adopt || owned.has(uid));
   };
 
   const ownOf: Ownership["ownOf"] = (objects) => {
     const { project } = objects;
     // Children follow their Project. Without one, each says itself who looks after it.
-    if (project !== undefined) return isOthers(project) ? undefined : objects;
+    if (project !== undefined) return isLeftAlone(project) ? undefined : objects;
     const { own = [], others = [] } = Object.groupBy(allObjects(objects), (child) =>
-      isOthers(child) ? "others" : "own",
+      isLeftAlone(child) ? "others" : "own",
     );
     const othersUids = new Set(others.map(({ metadata }) => metadata.uid));
     return { ...objects, ...childrenByKind(own), othersUids };
@@ -73,10 +70,9 @@ export function createOwnership({ api, controller, adopt, applyOwnWrite, recorde
   };
 
   const write = async (project: Project): Promise<Project> => {
-    const { namespace, name, uid, resourceVersion } = project.metadata;
+    const { uid, resourceVersion } = project.metadata;
     const status = { ...project.status, controller };
-    const body = { apiVersion, kind: "Project", metadata: { namespace, name, uid, resourceVersion }, status };
-    const answer = await api.apply(customTypes.Project, body as unknown as JsonObject, { subresource: "status" });
+    const answer = await writeStatus(api, { object: project, resourceVersion, status });
     if (adopt) owned.add(uid);
     applyOwnWrite(project, answer);
     const metadata = { ...project.metadata, resourceVersion: answer.metadata.resourceVersion };

@@ -29,14 +29,16 @@ export async function applyStatus(
   const { namespace, name, uid } = object.metadata;
   let resourceVersion = object.metadata.resourceVersion;
   for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
-    const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
+    const written = await writeStatus(api, { object, resourceVersion, status })
+      .catch(unlessNotFound)
+      .catch(unlessConflict);
     if (written !== "conflict") return written;
     // The object was edited, possibly without being queued again: this status is still right.
     const present = await api.get(customTypes[object.kind], { namespace, name });
     if (present?.metadata.uid !== uid || wasTaken(object, present, controller)) return undefined;
     resourceVersion = present.metadata.resourceVersion;
   }
-  return applyTo(api, { object, resourceVersion, status });
+  return writeStatus(api, { object, resourceVersion, status }).catch(unlessNotFound);
 }
 
 /** By another installation, since the object was read. */
@@ -51,22 +53,20 @@ interface StatusWrite {
    * recreated.
    */
   readonly resourceVersion: string | undefined;
-  readonly status: Status;
+  readonly status: object;
 }
 
-/** Undefined when there is no such object. */
-async function applyTo(
+export function writeStatus(
   api: Pick<KubeApi, "apply">,
   { object, resourceVersion, status }: StatusWrite,
-): Promise<KubeObject | undefined> {
+): Promise<KubeObject> {
   const { namespace, name, uid } = object.metadata;
   const body = { apiVersion, kind: object.kind, metadata: { namespace, name, uid, resourceVersion }, status };
-  try {
-    return await api.apply(customTypes[object.kind], body as unknown as JsonObject, { subresource: "status" });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return api.apply(customTypes[object.kind], body as unknown as JsonObject, { subresource: "status" });
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
 }
 
 function unlessConflict(error: unknown): "conflict" {
