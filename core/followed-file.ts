@@ -24,7 +24,7 @@ export interface FollowedFileDeps<T> {
   readonly pollMs?: number;
 }
 
-export const filePollMilliseconds = 5_000;
+const filePollMilliseconds = 5_000;
 const minReadIntervalMs = 1_000;
 
 /** Rejects when the first reading gives nothing to use, as `read` or `parse` does. */

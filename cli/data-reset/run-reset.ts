@@ -129,7 +129,7 @@ export function storedData({ collections, documents }: StoredNames): readonly St
 }
 
 /** All that is stored of one Project, whether a manifest names it or not. */
-export function dataOfProject(stored: readonly StoredData[], key: string, only: readonly string[]): ChosenData {
+function dataOfProject(stored: readonly StoredData[], key: string, only: readonly string[]): ChosenData {
   const own = stored.filter(({ project }) => keyOfProject(project) === key);
   if (own.length === 0) {
     const projects = [...new Set(stored.map(({ project }) => keyOfProject(project)))];
@@ -149,7 +149,7 @@ export interface NamedDataOptions {
 }
 
 /** What the manifests name that are in the folder now, whatever dev mode served last. */
-export async function dataOfManifests(stored: readonly StoredData[], options: NamedDataOptions): Promise<ChosenData> {
+async function dataOfManifests(stored: readonly StoredData[], options: NamedDataOptions): Promise<ChosenData> {
   const { folder, state, only, describeLeft } = options;
   const objects = await presentObjects(folder, state);
   const projects = [...objects.values()].filter(({ manifest }) => manifest.kind === "Project");

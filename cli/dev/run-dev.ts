@@ -231,7 +231,7 @@ export interface ReportOptions {
 }
 
 /** What is there now is no news. */
-export function reportingOperator(devOperator: DevOperator, { secretFiles, check }: ReportOptions): DevOperator {
+function reportingOperator(devOperator: DevOperator, { secretFiles, check }: ReportOptions): DevOperator {
   const locate = (): readonly LocatedCredential[] => locateCredentials(devOperator.view(), secretFiles);
   let known = digests(locate());
   check.afterPass();

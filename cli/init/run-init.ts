@@ -52,12 +52,12 @@ function occupied(folder: string, entry: string): string {
 }
 
 /** The name in the template. */
-export const templateName = "todo";
+const templateName = "todo";
 
 const maxCharacters = 63;
 
 /** A valid metadata.name; that of the template where nothing of the folder's name can be in one. */
-export function projectNameFor(folder: string): string {
+function projectNameFor(folder: string): string {
   const plain = basename(resolve(folder)).normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
   const name = plain
     .replaceAll(/[^a-z0-9]+/g, "-")
@@ -68,7 +68,7 @@ export function projectNameFor(folder: string): string {
 }
 
 /** The template for a Project of another name: in `name: todo` and the path of a comment. */
-export function renamedTemplate(template: string, name: string): string {
+function renamedTemplate(template: string, name: string): string {
   return template
     .replaceAll(new RegExp(`(?<=\\bname: )${templateName}\\b`, "g"), yamlText(name))
     .replaceAll(new RegExp(`(?<=/default/)${templateName}\\b`, "g"), name);
@@ -80,7 +80,7 @@ function yamlText(name: string): string {
   return reading.ok && reading.value === name ? name : JSON.stringify(name);
 }
 
-export async function entriesIn(folder: string): Promise<readonly string[]> {
+async function entriesIn(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => !name.startsWith(".")).sort();
 }
 

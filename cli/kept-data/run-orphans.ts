@@ -223,7 +223,7 @@ export interface KeptPrinter {
 /** Column width that fits most names; a longer name shifts the rest of its line. */
 const widths = { name: 48, since: 24, bytes: 12, objects: 10, because: 19 } as const;
 
-export function createPrinter(format: OutputFormat, out: (line: string) => void): KeptPrinter {
+function createPrinter(format: OutputFormat, out: (line: string) => void): KeptPrinter {
   if (format === "json") return { page: (items) => items.forEach((item) => void out(JSON.stringify(asJson(item)))) };
   let hasHead = false;
   return {

@@ -101,7 +101,7 @@ const maxStoredBytes = 1_500_000;
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Why no cluster can store it; undefined where one can. */
-export function sizeFault(object: UncheckedObject): string | undefined {
+function sizeFault(object: UncheckedObject): string | undefined {
   const bytes = jsonBytes(object);
   return bytes > maxStoredBytes ? `Too long: ${bytes} bytes as JSON, a cluster stores ${maxStoredBytes}` : undefined;
 }

@@ -220,7 +220,7 @@ class Patching {
 }
 
 /** Spends `work` for what it reads. */
-export function sameValue(left: string, right: string, work: PatchWork): boolean {
+function sameValue(left: string, right: string, work: PatchWork): boolean {
   if (left === right) return true;
   const kind = kindOf(left);
   if (kind !== kindOf(right)) return false;

@@ -208,7 +208,7 @@ export interface FindPrimaryParts {
 const restMs = 250;
 
 /** What it returns starts a probe, unless one is running or ended a moment ago. */
-export function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
+function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
   let isLooking = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
 

@@ -19,7 +19,7 @@ interface PendingValue {
 }
 
 /** Reports at most one problem; true when there is none. */
-export function checkJson(schema: unknown, report: SchemaReport): boolean {
+function checkJson(schema: unknown, report: SchemaReport): boolean {
   const waiting: PendingValue[] = [{ value: schema, pointer: "", depth: 0 }];
   let size = 0;
   for (let pending = waiting.pop(); pending !== undefined; pending = waiting.pop()) {

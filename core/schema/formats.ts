@@ -10,14 +10,14 @@ const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
 const hostname = new RegExp(`^${label}(?:\\.${label})*$`);
 
 /** RFC 1123 §2.1. Labels that begin with `xn--` are not decoded. */
-export function isHostname(text: string): boolean {
+function isHostname(text: string): boolean {
   return text.length <= maxHostname && hostname.test(text);
 }
 
 /** ECMA-262's escapes by letters and digits; without flag `u`, others stand for themselves. */
 const otherEscape = /\\(?![bBcdDfknpPrsStuvwWx\d])[\p{ID_Continue}]/u;
 
-export function isRegex(text: string): boolean {
+function isRegex(text: string): boolean {
   if (otherEscape.test(text.replaceAll("\\\\", ""))) return false;
   try {
     new RegExp(text);
@@ -47,9 +47,9 @@ const rfc3339Offset = /^(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const isoOffset = /^(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/;
 
 export const isTime = (text: string): boolean => isTimeWith(rfc3339Offset, text);
-export const isIsoTime = (text: string): boolean => isTimeWith(isoOffset, text);
+const isIsoTime = (text: string): boolean => isTimeWith(isoOffset, text);
 export const isDateTime = (text: string): boolean => isDateAndTime(text, isTime);
-export const isIsoDateTime = (text: string): boolean => isDateAndTime(text, isIsoTime);
+const isIsoDateTime = (text: string): boolean => isDateAndTime(text, isIsoTime);
 
 function isTimeWith(offset: RegExp, text: string): boolean {
   const time = partialTime.exec(text);
@@ -134,7 +134,7 @@ const days = "(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)";
 const referenceTokens = "(?:/(?:[^~/]|~[01])*)*";
 const fragmentTokens = `(?:/(?:[A-Za-z0-9\\-._${subDelimiters}:@?]|${percentEncoded}|~[01])*)*`;
 
-export const grammars = {
+const grammars = {
   duration: `P(?:${days}(?:${time})?|${time}|\\d+W)`,
   email: `(?:${atom}(?:\\.${atom})*|${quotedString})@(?:(?:${mailLabel}\\.)+${mailLabel}|${addressLiteral})`,
   ipv4: ipv4Address,

@@ -9,7 +9,7 @@ import { annotationsOf, withAnnotations } from "../kube/objects.ts";
 
 /** Its name, in the operator's namespace. */
 export const ringSecretName = "jsonplane-keyring";
-export const ringEntry = "keyring.json";
+const ringEntry = "keyring.json";
 /**
  * 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it:
  * they mount the ring's entry alone.

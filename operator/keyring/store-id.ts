@@ -6,7 +6,7 @@ import type { KubeApi, ObjectName } from "../kube/api.ts";
 import { annotationsOf, secretType, withAnnotations } from "../kube/objects.ts";
 import type { DataLossPolicy, StoreIdentity } from "../publish/store-identity.ts";
 
-export const storeIdAnnotation = "jsonplane.io/store-id";
+const storeIdAnnotation = "jsonplane.io/store-id";
 /**
  * The loss that was accepted last: its name is used up, also where a snapshot of Redis brings it
  * back.

@@ -52,12 +52,12 @@ const others = [
 export type RedisPasswords = Readonly<Record<RedisUser, string>>;
 
 /** The text of an ACL file; passwords stand in it as SHA-256. */
-export function aclFile(passwords: RedisPasswords): string {
+function aclFile(passwords: RedisPasswords): string {
   return `${aclLines(passwords).join("\n")}\n`;
 }
 
 /** Arguments of `ACL SETUSER` that make each user what the file says, whatever it was. */
-export function aclCommands(passwords: RedisPasswords): readonly (readonly string[])[] {
+function aclCommands(passwords: RedisPasswords): readonly (readonly string[])[] {
   return aclLines(passwords).map((line) => {
     const [, user = "", ...rules] = line.split(" ");
     // The server replays its append-only file with this one's rights: it has them at every moment.
@@ -77,7 +77,7 @@ function sha256(text: string): string {
 }
 
 /** Entries of the Secret. */
-export const redisEntries = {
+const redisEntries = {
   /** For the operator: a store URL with its user. */
   operatorUrl: "operator-url",
   /** For the data plane. */

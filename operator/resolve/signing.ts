@@ -207,7 +207,7 @@ export type RingStep = "added" | "rotated" | "retired";
  * What the ring has to be now, and which steps were taken; the same objects when nothing is to be
  * done.
  */
-export function advanceRing(
+function advanceRing(
   { signingRing, state }: RotatingRing,
   context: RotationContext,
 ): RotatingRing & { readonly steps: readonly RingStep[] } {
@@ -300,7 +300,7 @@ function withTokenLife(state: RingState, { tokenSeconds, now }: RotationContext)
 }
 
 /** Undefined when it is not what `JSON.stringify` makes of one. */
-export function readRingState(text: string | undefined): RingState | undefined {
+function readRingState(text: string | undefined): RingState | undefined {
   if (text === undefined) return undefined;
   const value = parseOrUndefined(text);
   return isState(value) ? (value as unknown as RingState) : undefined;

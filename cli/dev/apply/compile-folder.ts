@@ -175,7 +175,7 @@ export interface RecalledProject {
   readonly credentials: Credentials;
 }
 
-export function recallProject({ project, users, keys }: ProjectObjects, findSecret: FindSecret): RecalledProject {
+function recallProject({ project, users, keys }: ProjectObjects, findSecret: FindSecret): RecalledProject {
   const ring = project === undefined ? undefined : readRing(findSecret(signingSecretName(project)));
   const recalledUsers = new Map<string, Resolved<PasswordCredential>>();
   const recalledKeys = new Map<string, Resolved<LiveKeys>>();

@@ -113,17 +113,17 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function bindingFile(folder: string): string {
+function bindingFile(folder: string): string {
   return join(folder, "serves");
 }
 
 /** What leads from a data folder to its manifests. */
-export function pathFrom(folder: string, manifests: string): string {
+function pathFrom(folder: string, manifests: string): string {
   return relative(resolve(folder), resolve(manifests)) || ".";
 }
 
 /** Undefined when the folder belongs to no manifests, or isn't there. */
-export async function readBinding(folder: string): Promise<string | undefined> {
+async function readBinding(folder: string): Promise<string | undefined> {
   return (await readText(bindingFile(folder)))?.trim();
 }
 

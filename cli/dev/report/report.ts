@@ -193,7 +193,7 @@ export interface AbsentProjects {
   readonly referrers: ReadonlySet<string>;
 }
 
-export function absentProjects(result: PassResult): AbsentProjects {
+function absentProjects(result: PassResult): AbsentProjects {
   const { known, reading } = result;
   const waiting = referrersByProject(result);
   const projects = [...known.objects.values()].flatMap(({ manifest }) => {
@@ -240,6 +240,6 @@ function waitingManifest(
   return isWithoutProject(verdict) ? manifest : undefined;
 }
 
-export function isWithoutProject(verdict: Verdict): boolean {
+function isWithoutProject(verdict: Verdict): boolean {
   return !verdict.accepted && verdict.reason === "ProjectNotFound";
 }

@@ -119,7 +119,7 @@ type Chooser = (project: ProjectView) => string | undefined;
 const choosers: readonly Chooser[] = [createLine, listLine, loginLine, readLine];
 
 /** At most one line of each sort, all of one project where it has them. */
-export function sampleRequests({ published, credentials, url }: SampleOptions): readonly string[] {
+function sampleRequests({ published, credentials, url }: SampleOptions): readonly string[] {
   const projects = [...published].flatMap(([key, parts]): readonly ProjectView[] => {
     if (parts.project.serving === "Off") return [];
     const own = credentials.filter(({ project, read }) => project === key && read !== undefined);

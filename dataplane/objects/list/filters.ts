@@ -243,7 +243,7 @@ function withOwnOperator(name: string, schema: CompiledSchema): string | undefin
   return operator === "eq" ? field : `${field}:${operator}`;
 }
 
-export function requireDate({ name, types, format }: DeclaredProperty, operator: Operator, text: string): void {
+function requireDate({ name, types, format }: DeclaredProperty, operator: Operator, text: string): void {
   if (format === undefined || (text === "null" && types.includes("null"))) return;
   const value = operandKind(operator);
   if (value === "equal" && !isDate(text, format)) throw notADate(name, format, nullHint(name, text));
