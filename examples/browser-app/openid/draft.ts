@@ -1,4 +1,5 @@
-// draft.ts: keeps what a person has typed while the provider's pages take the place of the app, in this tab only.
+// draft.ts: keeps what a person has typed while the provider's pages take the place of the app, in
+// this tab only.
 
 import type { TaggedTask } from "../src/tasks.ts";
 import type { Person } from "./session.ts";
@@ -24,7 +25,10 @@ export function keepDraft({ sub }: Person, draft: Draft): void {
   sessionStorage.setItem(place, JSON.stringify(kept));
 }
 
-/** What this person has typed. Nothing is kept any longer then, nor if it was somebody else who had typed it. */
+/**
+ * What this person has typed. Nothing is kept any longer then, nor if it was somebody else who had
+ * typed it.
+ */
 export function takeDraft({ sub }: Person): Draft | undefined {
   const kept = JSON.parse(sessionStorage.getItem(place) ?? "null") as Kept | null;
   sessionStorage.removeItem(place);

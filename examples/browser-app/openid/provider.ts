@@ -11,5 +11,8 @@ export const provider = {
   scope: "openid profile",
 };
 
-/** What the provider has to be sent beside, to give an access token for the Project and a refresh token. */
+/**
+ * What the provider has to be sent beside, to give an access token for the Project and a refresh
+ * token.
+ */
 export const extraArgs: ExtraSigninRequestArgs = {};

@@ -1,4 +1,5 @@
-// session.ts: signs a person in and out at the provider, and sends requests for them. Tokens stay in memory, so a reload signs out.
+// session.ts: signs a person in and out at the provider, and sends requests for them. Tokens stay
+// in memory, so a reload signs out.
 
 import { ErrorResponse, InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from "oidc-client-ts";
 import { extraArgs, provider } from "./provider.ts";
@@ -27,7 +28,10 @@ export interface Person {
   readonly name: string;
 }
 
-/** Where the provider leads back to: a redirect URI that it knows. An app below a path of its origin adds that. */
+/**
+ * Where the provider leads back to: a redirect URI that it knows. An app below a path of its origin
+ * adds that.
+ */
 const home = `${location.origin}/`;
 
 const manager = new UserManager({
@@ -36,11 +40,13 @@ const manager = new UserManager({
   post_logout_redirect_uri: home,
   // Tokens. The library's default is sessionStorage.
   userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
-  // Random values of one sign-in, which have to be there when the provider leads back. The default is localStorage.
+  // Random values of one sign-in, which have to be there when the provider leads back. The default
+  // is localStorage.
   stateStore: new WebStorageStateStore({ store: sessionStorage }),
   // Those of a sign-in that was broken off are removed when the page opens again.
   staleStateAgeInSeconds: 0,
-  // The default is to renew ahead of time, also without a refresh token: in an invisible frame, where browsers withhold the provider's cookies.
+  // The default is to renew ahead of time, also without a refresh token: in an invisible frame,
+  // where browsers withhold the provider's cookies.
   automaticSilentRenew: false,
   requestTimeoutInSeconds: 10,
 });
@@ -54,7 +60,10 @@ export async function signIn(): Promise<void> {
   await manager.signinRedirect({ ...extraArgs, state: location.pathname + location.search + location.hash });
 }
 
-/** Who is signed in now, if the page was opened by the provider. Throws if the provider refuses. To call once, when the page opens. */
+/**
+ * Who is signed in now, if the page was opened by the provider. Throws if the provider refuses. To
+ * call once, when the page opens.
+ */
 export async function completeSignIn(): Promise<Person | undefined> {
   const answer = new URLSearchParams(location.search);
   if (!answer.has("state") || !(answer.has("code") || answer.has("error"))) {
@@ -78,12 +87,15 @@ export function whyNotSignedIn(error: unknown): string {
   }
   if (error instanceof Refused) return error.problem.detail;
   if (error instanceof ErrorResponse) return `The provider refused: ${error.error_description ?? error.error}`;
-  // biome-ignore lint/suspicious/noConsole: such as an answer to a sign-in that this tab has not begun; developers read it there.
+  // biome-ignore lint/suspicious/noConsole: developers find the cause in the console.
   console.error(error);
   return "That did not work. Please sign in again.";
 }
 
-/** Forgets the tokens, and ends the session at the provider too, so that the next person has to say who they are. False if that session may go on. */
+/**
+ * Forgets the tokens, and ends the session at the provider too, so that the next person has to say
+ * who they are. False if that session may go on.
+ */
 export async function signOut(): Promise<boolean> {
   user = undefined;
   dispatchEvent(new Event("signed-out"));
@@ -100,7 +112,10 @@ export async function signOut(): Promise<boolean> {
   }
 }
 
-/** To ask before the page is left for the provider: if it can't be reached, the browser's error page would take the place of the app. */
+/**
+ * To ask before the page is left for the provider: if it can't be reached, the browser's error page
+ * would take the place of the app.
+ */
 async function providerAnswers(): Promise<boolean> {
   const options: RequestInit = { cache: "no-store", signal: AbortSignal.timeout(10_000) };
   return await fetch(manager.settings.metadataUrl, options).then(
@@ -109,7 +124,10 @@ async function providerAnswers(): Promise<boolean> {
   );
 }
 
-/** Sends a request with the access token. If that has expired, it is renewed, and the request is sent once more. */
+/**
+ * Sends a request with the access token. If that has expired, it is renewed, and the request is
+ * sent once more.
+ */
 export async function send(request: Request): Promise<Response> {
   const used = user;
   const copy = request.clone();
@@ -117,7 +135,8 @@ export async function send(request: Request): Promise<Response> {
   if (used !== undefined && (await hasExpired(response)) && (await isRenewed(used))) {
     response = fromServer(await fetch(withToken(copy)));
   }
-  // Any other 401 may pass by itself, such as while the issuer's keys change, so it does not end the sign-in.
+  // Any other 401 may pass by itself, such as while the issuer's keys change, so it does not end
+  // the sign-in.
   if (await hasExpired(response)) await endSignIn();
   return response;
 }
@@ -159,12 +178,16 @@ async function renew(used: User): Promise<void> {
     if (user === used && fresh !== null) user = fresh;
     else await manager.removeUser();
   } catch (error) {
-    // The refresh token has expired, or was revoked. After another error, such as a lost connection, the next request tries again.
+    // The refresh token has expired, or was revoked. After another error, such as a lost
+    // connection, the next request tries again.
     if (!(error instanceof ErrorResponse)) throw new TypeError("The provider does not answer", { cause: error });
   }
 }
 
-/** A proxy in front of the server may answer in its place, with a page of HTML: this becomes a problem as the server's are. */
+/**
+ * A proxy in front of the server may answer in its place, with a page of HTML: this becomes a
+ * problem as the server's are.
+ */
 function fromServer(response: Response): Response {
   const { ok, status, headers } = response;
   const expected = ok ? "application/json" : "application/problem+json";

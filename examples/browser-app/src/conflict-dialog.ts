@@ -1,4 +1,5 @@
-// conflict-dialog.ts: shows what somebody else has written meanwhile beside one's own change, and asks which is to stay.
+// conflict-dialog.ts: shows what somebody else has written meanwhile beside one's own change, and
+// asks which is to stay.
 
 import { element } from "./elements.ts";
 import type { Changes, Task } from "./tasks.ts";

@@ -1,5 +1,5 @@
-// form-errors.ts: shows a problem beside the fields that it is about. The field `title` has the pointer `/title`; its message
-// goes into the element that its aria-describedby names.
+// form-errors.ts: shows a problem beside the fields that it is about. The field `title` has the
+// pointer `/title`; its message goes into the element that its aria-describedby names.
 
 import type { Problem } from "./session.ts";
 

@@ -1,4 +1,5 @@
-// list-view.ts: writes a page of tasks into the table, and says which task the person wants to change.
+// list-view.ts: writes a page of tasks into the table, and says which task the person wants to
+// change.
 
 import { element } from "./elements.ts";
 import type { ShownPage } from "./task-list.ts";

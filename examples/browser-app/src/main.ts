@@ -1,4 +1,5 @@
-// main.ts: joins the parts of the app: signing in and out, the list, and what happens when the server refuses something.
+// main.ts: joins the parts of the app: signing in and out, the list, and what happens when the
+// server refuses something.
 
 import { api } from "./api.ts";
 import { wantsOwn } from "./conflict-dialog.ts";
@@ -42,7 +43,10 @@ function sentenceFor(error: unknown): string {
 
 const lost = "No answer came from the server, so it is not known whether this was stored. It is safe to save it again.";
 const notSaved = "This is not saved yet.";
-/** What a person typed and could not save, because the session had ended: shown again to that person. */
+/**
+ * What a person typed and could not save, because the session had ended: shown again to that
+ * person.
+ */
 let unsaved: { readonly name: string; readonly show: () => Promise<void> } | undefined;
 const isSignedIn = (): boolean => document.body.classList.contains("signed-in");
 

@@ -1,4 +1,5 @@
-// session.ts: signs a person in and out, and sends requests for them. Tokens stay in this module, so a reload signs out.
+// session.ts: signs a person in and out, and sends requests for them. Tokens stay in this module,
+// so a reload signs out.
 
 import { base } from "./base.ts";
 
@@ -33,7 +34,10 @@ export async function signIn(name: string, password: string): Promise<void> {
   tokens = await post<Tokens>("/sessions", `Basic ${btoa(String.fromCharCode(...bytes))}`);
 }
 
-/** What to tell a person who couldn't sign in. The detail of a problem is written for people who write clients. */
+/**
+ * What to tell a person who couldn't sign in. The detail of a problem is written for people who
+ * write clients.
+ */
 export function whyNotSignedIn(error: unknown): string {
   // What fetch throws if there is no answer, or none that pages of this origin may read.
   if (error instanceof TypeError) {
@@ -46,7 +50,9 @@ export function whyNotSignedIn(error: unknown): string {
   return detail;
 }
 
-/** Ends the session: its tokens are refused from then on, also those that somebody may have copied. */
+/**
+ * Ends the session: its tokens are refused from then on, also those that somebody may have copied.
+ */
 export async function signOut(): Promise<void> {
   try {
     await send(new Request(`${base}/sessions/current`, { method: "DELETE" }));
@@ -55,7 +61,10 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/** Sends a request with the access token. If that has expired, it is refreshed, and the request is sent once more. */
+/**
+ * Sends a request with the access token. If that has expired, it is refreshed, and the request is
+ * sent once more.
+ */
 export async function send(request: Request): Promise<Response> {
   const used = tokens;
   const copy = request.clone();
@@ -94,7 +103,8 @@ async function getAccessToken(used: Tokens): Promise<void> {
     const fresh = await post<Pick<Tokens, "access_token">>("/sessions/refresh", `Bearer ${used.refresh_token}`);
     if (tokens === used) tokens = { ...used, ...fresh };
   } catch (error) {
-    // The refresh token has expired too. After another error, such as a lost connection, the session may go on.
+    // The refresh token has expired too. After another error, such as a lost connection, the
+    // session may go on.
     if (error instanceof Refused && error.problem.status === 401) forget();
     throw error;
   }
@@ -107,7 +117,10 @@ async function post<T>(path: string, authorization: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** A proxy in front of the server may answer in its place, with a page of HTML: this becomes a problem as the server's are. */
+/**
+ * A proxy in front of the server may answer in its place, with a page of HTML: this becomes a
+ * problem as the server's are.
+ */
 function fromServer(response: Response): Response {
   const { ok, status, headers } = response;
   const expected = ok ? "application/json" : "application/problem+json";

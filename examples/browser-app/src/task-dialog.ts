@@ -1,4 +1,5 @@
-// task-dialog.ts: asks for the fields of a task, with the errors of an attempt beside them. Undefined if the person cancels.
+// task-dialog.ts: asks for the fields of a task, with the errors of an attempt beside them.
+// Undefined if the person cancels.
 
 import { element } from "./elements.ts";
 import { showAlert, showErrors } from "./form-errors.ts";

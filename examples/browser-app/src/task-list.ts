@@ -1,4 +1,5 @@
-// task-list.ts: one page of the tasks as the person sees it: what the server has, and on top of it the changes that are on their way.
+// task-list.ts: one page of the tasks as the person sees it: what the server has, and on top of it
+// the changes that are on their way.
 
 import { type Changes, changeTask, listTasks, type Outcome, type TaggedTask, type Task } from "./tasks.ts";
 

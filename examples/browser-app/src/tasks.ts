@@ -1,4 +1,5 @@
-// tasks.ts: reads and writes tasks. A change carries the tag of the task that the person saw, so that it overwrites nobody's work.
+// tasks.ts: reads and writes tasks. A change carries the tag of the task that the person saw, so
+// that it overwrites nobody's work.
 
 import { api } from "./api.ts";
 import type { components } from "./generated/api.generated.ts";
@@ -72,7 +73,10 @@ export async function createTask(fields: Fields, key: string): Promise<Outcome> 
   return { kind: "saved", saved: tagged(data, response) };
 }
 
-/** The keys of one new task: the same as long as the fields are the same, because the server refuses a key with other fields. */
+/**
+ * The keys of one new task: the same as long as the fields are the same, because the server refuses
+ * a key with other fields.
+ */
 export function keysOfNewTask(before?: { readonly fields: Fields; readonly key: string }): (fields: Fields) => string {
   let sent = before === undefined ? "" : JSON.stringify(before.fields);
   let key = before?.key ?? "";
