@@ -208,6 +208,19 @@ describe("the page's app in a browser", () => {
     expect(complaintsBut(page, 412)).toEqual([]);
   });
 
+  it("does not take a value for saved that another person wrote at the same moment", async () => {
+    await signedIn();
+    await save("Votes", "1");
+    await page.until(`${status} === 'Saved'`);
+    const [task] = (await served.send("/api/tasks?title=Votes", { as: apikey("staff") })).json<{
+      items: [{ id: string }];
+    }>().items;
+    await served.send(`/api/tasks/${task.id}`, { method: "PUT", as: apikey("staff"), body: { priority: 2 } });
+    await save("Votes", "2");
+    await page.until(`${status}.startsWith('Somebody else wrote')`);
+    expect(complaintsBut(page, 412)).toEqual([]);
+  });
+
   it("creates the task of each person, also in one opened page, and the same one once where the answer is lost", async () => {
     await signedIn();
     const countOf = async (title: string) =>

@@ -14,6 +14,8 @@ export async function wantsOwn(current: Task, changes: Changes): Promise<boolean
     if (!(field in changes) || worded(current[field]) === worded(changes[field])) return [];
     return [comparison(label, worded(current[field]), worded(changes[field]))];
   });
+  // Both wrote the same values: there is nothing to choose between.
+  if (rows.length === 0) return false;
   element("differences", HTMLTableSectionElement).replaceChildren(...rows);
   dialog.returnValue = "";
   dialog.showModal();

@@ -51,16 +51,24 @@ export async function readTask(id: string): Promise<TaggedTask> {
   return tagged(data, response);
 }
 
+/** Changes whose answer was lost, so that they may be stored. */
+const unanswered = new Set<string>();
+
 export async function changeTask({ task, etag }: TaggedTask, changes: Changes): Promise<Outcome> {
+  const attempt = JSON.stringify([task.id, etag, changes]);
   const params = { path: { id: task.id }, header: { "If-Match": etag } };
   const answer = await unlessLost(api.PATCH("/api/tasks/{id}", { params, body: changes }));
-  if (answer === undefined) return { kind: "unknown" };
+  if (answer === undefined) {
+    unanswered.add(attempt);
+    return { kind: "unknown" };
+  }
   const { data, error, response } = answer;
   if (data !== undefined) return { kind: "saved", saved: tagged(data, response) };
   if (error.code !== "precondition_failed") return { kind: "refused", problem: error };
   const current = await readTask(task.id);
-  // An attempt whose answer was lost may have written it.
-  return hasAll(current.task, changes) ? { kind: "saved", saved: current } : { kind: "conflict", current };
+  // Only after a lost answer is an equal value taken for one's own. Otherwise somebody else wrote
+  // it: two people who count from 0 to 1 must not both hear "saved".
+  return unanswered.has(attempt) && hasAll(current.task, changes) ? { kind: "saved", saved: current } : { kind: "conflict", current };
 }
 
 /** Sent again with the same key, a task is created once. */
