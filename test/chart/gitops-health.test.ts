@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { evaluate } from "@marcbachmann/cel-js";
-import { beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { isTransient, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
 import { lua } from "../../tools/parts/lua.ts";
@@ -89,17 +89,11 @@ async function exampleText(path: string): Promise<string> {
   return await readFile(join(root, "deploy/gitops", path), "utf8");
 }
 
-describe.each(kinds)("Argo CD's health check of %s", (kind) => {
-  let found: readonly string[];
-
-  beforeAll(async () => {
-    const { data } = parse(await exampleText("argo-cd/argocd-cm.yaml")) as { data: Record<string, string> };
-    found = await runLua(data[`resource.customizations.health.jsonplane.io_${kind}`] ?? "");
-  });
-
-  it.each(states.map((state, at) => ({ ...state, at })))("says $argo of an object that is $name", ({ argo, at }) => {
-    expect(found[at]).toBe(argo);
-  });
+it.each(kinds)("Argo CD's health check of %s says what each state is", async (kind) => {
+  const { data } = parse(await exampleText("argo-cd/argocd-cm.yaml")) as { data: Record<string, string> };
+  const found = await runLua(data[`resource.customizations.health.jsonplane.io_${kind}`] ?? "");
+  const expected = states.map(({ name, argo }) => `${name}: ${argo}`);
+  expect(states.map(({ name }, at) => `${name}: ${found[at]}`)).toEqual(expected);
 });
 
 /** What the check says of every state, each with a message. */
@@ -136,18 +130,12 @@ interface Expressions {
   readonly current: string;
 }
 
-describe.each(kinds)("Flux' health check of %s", (kind) => {
-  let expressions: Expressions;
-
-  beforeAll(async () => {
-    const documents = parseAllDocuments(await exampleText("flux/shop.yaml")).map((document) => document.toJS());
-    const kustomization = documents.find((document) => document.kind === "Kustomization");
-    expressions = kustomization.spec.healthCheckExprs.find((one: Expressions) => one.kind === kind);
-  });
-
-  it.each(states)("says $flux of an object that is $name", ({ object, flux }) => {
-    expect(fluxSays(expressions, object)).toBe(flux);
-  });
+it.each(kinds)("Flux' health check of %s says what each state is", async (kind) => {
+  const documents = parseAllDocuments(await exampleText("flux/shop.yaml")).map((document) => document.toJS());
+  const kustomization = documents.find((document) => document.kind === "Kustomization");
+  const expressions = kustomization.spec.healthCheckExprs.find((one: Expressions) => one.kind === kind);
+  const expected = states.map(({ name, flux }) => `${name}: ${flux}`);
+  expect(states.map(({ name, object }) => `${name}: ${fluxSays(expressions, object)}`)).toEqual(expected);
 });
 
 /**

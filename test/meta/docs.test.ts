@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { runValidate } from "../../cli/validate/run-validate.ts";
 import { root } from "../../tools/read-crds.ts";
 import { fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
@@ -22,55 +22,76 @@ const newerCurl = new RegExp(
 
 const sourceFile = /`((?:core|operator|dataplane|cli|pages|tools|test)\/[\w/.-]+\.(?:ts|tsx|lua))`/g;
 
-describe.each(documentationPages)("%s", (page) => {
-  it("links to files and folders that are there", async () => {
-    const links = await linksOf(page);
-    expect(links.map(({ path }) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  });
+const texts = await Promise.all(
+  documentationPages.map(async (page) => [page, await readFile(join(root, page), "utf8")] as const),
+);
 
-  it("links to headings that are there", async () => {
-    const links = (await linksOf(page)).filter(({ path, anchor }) => anchor !== "" && path.endsWith(".md"));
-    const broken: string[] = [];
-    for (const { path, anchor } of links) {
-      if (!(await anchorsOf(path)).has(anchor)) broken.push(`${path}#${anchor}`);
-    }
-    expect(broken).toEqual([]);
-  });
+/** What `find` finds in all pages, each as `page: what`. */
+function inPages(find: (text: string, page: string) => Iterable<string>): readonly string[] {
+  return texts.flatMap(([page, text]) => [...find(text, page)].map((found) => `${page}: ${found}`));
+}
 
-  it("shows no kubectl command that a CRD of another group could answer: a kind goes with its group, or by category or short name", async () => {
-    const text = await readFile(join(root, page), "utf8");
-    const commands = [...text.matchAll(/\bkubectl\b[^`\n]*/g)].map(([command]) => command);
-    const bare =
-      /(?<![\w./-])(?:projects?|apiresources?|rootkeys?|projectusers?|apikeys?)(?=[\s,/.]|$)(?!\.jsonplane\.io)(?!\.yaml)/;
-    expect(commands.filter((command) => bare.test(command.replaceAll(/"[^"]*"/g, '""')))).toEqual([]);
-  });
-
-  it("goes back to a revision that it names: without one, Helm takes the one before, which may be the failed one", async () => {
-    const text = await readFile(join(root, page), "utf8");
-    const commands = [...text.matchAll(/\bhelm rollback\b[^`\n]*/g)].map(([command]) => command.trim());
-    const bare = commands.filter(
-      (command) => command !== "helm rollback" && !/^helm rollback \S+ (?:REVISION|\d+)\b/.test(command),
-    );
-    expect(bare).toEqual([]);
-  });
-
-  it("needs no curl newer than 7.81, which Ubuntu 22.04 has", async () => {
-    const blocks = fencedBlocks(await readFile(join(root, page), "utf8")).filter(({ language }) => language === "sh");
-    const lines = blocks.flatMap(({ text }) => text.split("\n"));
-    expect(lines.filter((line) => newerCurl.test(line))).toEqual([]);
-  });
-
-  it("names no source file or test that is not there", async () => {
-    const text = await readFile(join(root, page), "utf8");
-    const named = [...text.matchAll(sourceFile)].map(([, path]) => path ?? "");
-    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  });
+it("pages link to files and folders that are there", () => {
+  const broken = inPages((text, page) =>
+    linksOf(text, page)
+      .map(({ path }) => path)
+      .filter((path) => !existsSync(join(root, path))),
+  );
+  expect(broken).toEqual([]);
 });
 
-it("every page is reached from README.md, by its own name or by that of its folder", async () => {
+it("pages link to headings that are there", () => {
+  const anchors = new Map(texts.map(([page, text]) => [page, headingAnchors(text)]));
+  const broken = inPages((text, page) =>
+    linksOf(text, page)
+      .filter(({ path, anchor }) => anchor !== "" && anchors.get(path)?.has(anchor) === false)
+      .map(({ path, anchor }) => `${path}#${anchor}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it("pages show no kubectl command that a CRD of another group could answer: a kind goes with its group, or by category or short name", () => {
+  const kinds =
+    /(?<![\w./-])(?:projects?|apiresources?|rootkeys?|projectusers?|apikeys?)(?=[\s,/.]|$)(?!\.jsonplane\.io)(?!\.yaml)/;
+  const ambiguous = inPages((text) =>
+    [...text.matchAll(/\bkubectl\b[^`\n]*/g)]
+      .map(([command]) => command)
+      .filter((command) => kinds.test(command.replaceAll(/"[^"]*"/g, '""'))),
+  );
+  expect(ambiguous).toEqual([]);
+});
+
+it("pages go back to a revision that they name: without one, Helm takes the one before, which may be the failed one", () => {
+  const bare = inPages((text) =>
+    [...text.matchAll(/\bhelm rollback\b[^`\n]*/g)]
+      .map(([command]) => command.trim())
+      .filter((command) => command !== "helm rollback" && !/^helm rollback \S+ (?:REVISION|\d+)\b/.test(command)),
+  );
+  expect(bare).toEqual([]);
+});
+
+it("pages need no curl newer than 7.81, which Ubuntu 22.04 has", () => {
+  const newer = inPages((text) =>
+    fencedBlocks(text)
+      .filter(({ language }) => language === "sh")
+      .flatMap((block) => block.text.split("\n"))
+      .filter((line) => newerCurl.test(line)),
+  );
+  expect(newer).toEqual([]);
+});
+
+it("pages name no source file or test that is not there", () => {
+  const gone = inPages((text) =>
+    [...text.matchAll(sourceFile)].map(([, path]) => path ?? "").filter((path) => !existsSync(join(root, path))),
+  );
+  expect(gone).toEqual([]);
+});
+
+it("every page is reached from README.md, by its own name or by that of its folder", () => {
+  const byPage = new Map(texts);
   const reached = new Set(["README.md"]);
   for (const page of reached) {
-    for (const { path } of await linksOf(page)) {
+    for (const { path } of linksOf(byPage.get(page) ?? "", page)) {
       const folder = path.replace(/\/$/, "");
       const pages = documentationPages.filter((other) => other === path || posix.dirname(other) === folder);
       for (const other of pages) reached.add(other);
@@ -99,9 +120,8 @@ it("every manifest that a page shows is one that jsonplane validate takes; those
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-manifests-"));
   const complaints: string[] = [];
   let shown = 0;
-  for (const page of documentationPages) {
-    const blocks = fencedBlocks(await readFile(join(root, page), "utf8"));
-    for (const block of blocks.filter(({ text }) => text.includes("apiVersion: jsonplane.io/"))) {
+  for (const [page, pageText] of texts) {
+    for (const block of fencedBlocks(pageText).filter(({ text }) => text.includes("apiVersion: jsonplane.io/"))) {
       if (block.language !== "yaml" || fileNamed(block) !== undefined) continue;
       shown += 1;
       await writeFile(join(folder, "manifest.yaml"), `${block.text}${missingProject(block.text)}`);
@@ -130,23 +150,15 @@ interface Link {
 }
 
 /** Links of a page and its pictures, but for those to other sites. */
-async function linksOf(page: string): Promise<readonly Link[]> {
-  const text = withoutBlocks(await readFile(join(root, page), "utf8")).replaceAll(/`[^`\n]*`/g, "");
-  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? "");
+function linksOf(text: string, page: string): readonly Link[] {
+  const prose = withoutBlocks(text).replaceAll(/`[^`\n]*`/g, "");
+  const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? "");
   return targets
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => {
       const [path = "", anchor = ""] = target.split("#");
       return { path: path === "" ? page : posix.join(posix.dirname(page), path), anchor };
     });
-}
-
-const anchors = new Map<string, ReadonlySet<string>>();
-
-async function anchorsOf(page: string): Promise<ReadonlySet<string>> {
-  const known = anchors.get(page) ?? headingAnchors(await readFile(join(root, page), "utf8"));
-  anchors.set(page, known);
-  return known;
 }
 
 function headingAnchors(text: string): ReadonlySet<string> {

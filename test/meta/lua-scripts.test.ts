@@ -2,7 +2,7 @@
 // TypeScript next to it.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { code as knownCodes } from "../../dataplane/store/redis/store-script.ts";
@@ -36,44 +36,39 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 describe("Lua scripts", () => {
   it("are found", () => expect(whole.length).toBeGreaterThan(20));
 
-  for (const path of whole) {
-    const lua = read(path);
-    const header = headerOf(lua);
+  it("say their purpose, keys, arguments and answers", () => {
+    const sections = whole.filter((path) => [...headerOf(read(path)).keys()].join() !== "Purpose,KEYS,ARGV,Returns");
+    expect(sections).toEqual([]);
+    expect(parts.filter((path) => !read(path).startsWith("-- Purpose: "))).toEqual([]);
+  });
 
-    it(`${path} says its purpose, keys, arguments and answers`, () => {
-      expect([...header.keys()]).toEqual(["Purpose", "KEYS", "ARGV", "Returns"]);
-    });
-
-    it(`${path} wants as many keys as its name says`, () => {
-      const keys = header.get("KEYS") ?? "";
-      const [, count] = /-([0-9]+|n)\.lua$/.exec(path) ?? [];
-      if (count === "n") return expect(keys).not.toBe("");
-      const numbered = [...keys.matchAll(/(?:^|, )([0-9]+) /g)].map(([, number]) => Number(number));
-      if (count === "1") return expect(numbered.length).toBeLessThanOrEqual(1);
-      expect(numbered).toEqual(Array.from({ length: Number(count) }, (_, at) => at + 1));
-    });
-  }
-
-  for (const path of parts) {
-    it(`${path} says its purpose`, () => expect(read(path)).toMatch(/^-- Purpose: /));
-  }
+  it("want as many keys as their names say", () => {
+    expect(whole.filter((path) => !wantsKeysOfName(path))).toEqual([]);
+  });
 });
 
-describe("scripts of the Redis store", () => {
-  for (const path of whole.filter((script) => script.startsWith(storeScripts))) {
+function wantsKeysOfName(path: string): boolean {
+  const keys = headerOf(read(path)).get("KEYS") ?? "";
+  const [, count] = /-([0-9]+|n)\.lua$/.exec(path) ?? [];
+  if (count === "n") return keys !== "";
+  const numbered = [...keys.matchAll(/(?:^|, )([0-9]+) /g)].map(([, number]) => Number(number));
+  if (count === "1") return numbered.length <= 1;
+  return numbered.join() === Array.from({ length: Number(count) }, (_, at) => at + 1).join();
+}
+
+it("scripts of the Redis store mean by their codes what store-script.ts says, and name each one that they answer with", () => {
+  const scriptsOfStore = whole.filter((path) => path.startsWith(storeScripts));
+  for (const path of scriptsOfStore) {
     const lua = read(path);
     const [, listed = ""] = /^local code = \{([^}]*)\}$/m.exec(lua) ?? [];
     const codes = [...listed.matchAll(/(\w+) = ([0-9]+)/g)].map(
       ([, name = "", value]) => [name, Number(value)] as const,
     );
-
-    it(`${basename(path)} means by its codes what store-script.ts says, and names each one that it answers with`, () => {
-      expect(codes.length).toBeGreaterThan(0);
-      expect(knownCodes).toMatchObject(Object.fromEntries(codes));
-      const body = lua.replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) =>
-        read(join(storeScripts, "parts", `${part}.lua`)),
-      );
-      for (const [name] of codes) expect(body).toContain(`code.${name}`);
-    });
+    expect(codes, path).not.toEqual([]);
+    expect(knownCodes, path).toMatchObject(Object.fromEntries(codes));
+    const body = lua.replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) =>
+      read(join(storeScripts, "parts", `${part}.lua`)),
+    );
+    for (const [name] of codes) expect(body, path).toContain(`code.${name}`);
   }
 });
