@@ -35,10 +35,6 @@ export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["
       const opened = deps.redis();
       return opened === undefined ? "" : userField(opened.keyRing.current(), username);
     },
-    onUndeclared: (kind, fields) => {
-      const facts = { kind, fields: fields.join(", ") };
-      logger.warn("The CustomResourceDefinition declares no such status fields; apply those of this version", facts);
-    },
     onProgrammed: ({ metadata }) => {
       const seconds = deps.takeProgrammedDelay(metadata.uid);
       if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });

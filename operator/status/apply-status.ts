@@ -1,13 +1,9 @@
 // Writes the status of one object by server-side apply, only when it differs. An object that was
-// deleted, or recreated under its name, is skipped; every other failure is thrown. The
-// CustomResourceDefinition in the cluster may be of an earlier version, without fields that this
-// operator reports, and the API server refuses a status with such a field as a whole: it is written
-// without it, and the field is tried again after some minutes.
+// deleted, or recreated under its name, is skipped; every other failure is thrown.
 
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion, type Kind } from "../../core/manifests/object.ts";
-import type { Monotonic } from "../../core/timers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/objects.ts";
 import { controllerOf, isOthers } from "../model/controller.ts";
@@ -56,13 +52,28 @@ interface StatusWrite {
   readonly status: object;
 }
 
-export function writeStatus(
+export async function writeStatus(
   api: Pick<KubeApi, "apply">,
-  { object, resourceVersion, status }: StatusWrite,
+  { object: { kind, metadata }, resourceVersion, status }: StatusWrite,
 ): Promise<KubeObject> {
-  const { namespace, name, uid } = object.metadata;
-  const body = { apiVersion, kind: object.kind, metadata: { namespace, name, uid, resourceVersion }, status };
-  return api.apply(customTypes[object.kind], body as unknown as JsonObject, { subresource: "status" });
+  const { namespace, name, uid } = metadata;
+  const body = { apiVersion, kind, metadata: { namespace, name, uid, resourceVersion }, status };
+  try {
+    return await api.apply(customTypes[kind], body as unknown as JsonObject, { subresource: "status" });
+  } catch (error) {
+    throw undeclared(kind, error) ?? error;
+  }
+}
+
+/** `failed to create typed patch object (…): .status.controller: field not declared in schema` */
+const undeclaredField = /(\.status\.\w+)[^:\n]*: field not declared in schema/;
+
+function undeclared(kind: Kind, error: unknown): Error | undefined {
+  const field = error instanceof ApiFailure ? undeclaredField.exec(error.message)?.[1] : undefined;
+  if (field === undefined) return undefined;
+  return new Error(
+    `The CustomResourceDefinition of ${kind} in the cluster is of another version and does not declare ${field}: apply the CRDs of this version`,
+  );
 }
 
 function unlessNotFound(error: unknown): undefined {
@@ -106,59 +117,4 @@ export function differs(status: AnyStatus, present: AnyStatus): boolean {
 function comparable(status: AnyStatus, types: ReadonlySet<string>): unknown {
   const own = (status.conditions ?? []).filter(({ type }) => types.has(type));
   return { ...status, conditions: own.sort((a, b) => (a.type < b.type ? -1 : 1)) };
-}
-
-export interface UndeclaredFields {
-  /** The status without the fields that the API server has refused for this kind. */
-  withoutUndeclared(kind: Kind, status: Status): Status;
-  /**
-   * True if the failure names undeclared fields that were not known: the status can be written
-   * without them now.
-   */
-  learnFrom(kind: Kind, error: unknown): boolean;
-}
-
-export interface UndeclaredFieldsDeps {
-  readonly monotonic: Monotonic;
-  /** Called when fields are left out from now on: the definition should be updated. */
-  readonly onUndeclared: (kind: Kind, fields: readonly string[]) => void;
-}
-
-/** Milliseconds after which a field is tried again: the definition may have been updated. */
-const retryMs = 600_000;
-/**
- * As in `failed to create typed patch object (…): .status.effectiveLimits: field not declared in
- * schema`.
- */
-const undeclaredField = /\.status\.(\w+)[^:\n]*: field not declared in schema/g;
-
-export function createUndeclaredFields({ monotonic, onUndeclared }: UndeclaredFieldsDeps): UndeclaredFields {
-  /** By kind, the fields with the time when they were refused. */
-  const refused = new Map<Kind, Map<string, number>>();
-
-  const isLeftOut = (kind: Kind, field: string): boolean => {
-    const since = refused.get(kind)?.get(field);
-    return since !== undefined && monotonic() - since < retryMs;
-  };
-
-  return {
-    withoutUndeclared(kind, status) {
-      if (!refused.has(kind)) return status;
-      return Object.fromEntries(
-        Object.entries(status).filter(([field]) => !isLeftOut(kind, field)),
-      ) as unknown as Status;
-    },
-    learnFrom(kind, error) {
-      if (!(error instanceof ApiFailure)) return false;
-      const named = [...error.message.matchAll(undeclaredField)].map(([, field = ""]) => field);
-      // Without conditions there is no status.
-      const fields = [...new Set(named)].filter((field) => field !== "conditions" && !isLeftOut(kind, field));
-      if (fields.length === 0) return false;
-      const known = refused.get(kind) ?? new Map<string, number>();
-      for (const field of fields) known.set(field, monotonic());
-      refused.set(kind, known);
-      onUndeclared(kind, fields);
-      return true;
-    },
-  };
 }

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
+import type { Monotonic } from "../../core/timers.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import { controllerOf } from "../model/controller.ts";
@@ -12,7 +13,7 @@ import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts
 import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
-import { applyStatus, createUndeclaredFields, differs, type UndeclaredFieldsDeps } from "./apply-status.ts";
+import { applyStatus, differs } from "./apply-status.ts";
 import { formerConditions, isProgrammed, withAvailability } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
@@ -43,11 +44,12 @@ export interface StatusWriter {
   writeContested(objects: ProjectObjects, why: WhyUnpublished): Promise<void>;
 }
 
-export interface StatusWriterDeps extends UndeclaredFieldsDeps {
+export interface StatusWriterDeps {
   /** What this installation calls itself in `status.controller`. */
   readonly controller: string;
   readonly api: Pick<KubeApi, "apply" | "get">;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly recorder: EventRecorder;
   /** Field of a user in Redis, as replicas name it when they refuse one. */
   readonly userField: (username: string) => string;
@@ -68,11 +70,9 @@ const minAttempts = 2 * writesAtATime;
 
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
-  const undeclared = createUndeclaredFields(deps);
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const writeDeclared = async ({ object, ...wanted }: StatusWrite, mayWrite: MayWrite): Promise<number> => {
-    const status = undeclared.withoutUndeclared(object.kind, wanted.status);
+  const write = async ({ object, status }: StatusWrite, mayWrite: MayWrite = () => true): Promise<number> => {
     if (!differs(status, object.status ?? {})) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
@@ -83,16 +83,6 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     repairs.wrote(object.metadata.uid, text);
     afterWrite(deps, { object, status, answer });
     return 0;
-  };
-
-  /** Likewise. Each attempt leaves out what the one before was refused for. */
-  const write = async (wanted: StatusWrite, mayWrite: MayWrite = () => true): Promise<number> => {
-    try {
-      return await writeDeclared(wanted, mayWrite);
-    } catch (error) {
-      if (undeclared.learnFrom(wanted.object.kind, error)) return await write(wanted, mayWrite);
-      throw error;
-    }
   };
 
   const unpublishedStatus = (
