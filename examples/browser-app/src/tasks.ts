@@ -68,7 +68,9 @@ export async function changeTask({ task, etag }: TaggedTask, changes: Changes): 
   const current = await readTask(task.id);
   // Only after a lost answer is an equal value taken for one's own. Otherwise somebody else wrote
   // it: two people who count from 0 to 1 must not both hear "saved".
-  return unanswered.has(attempt) && hasAll(current.task, changes) ? { kind: "saved", saved: current } : { kind: "conflict", current };
+  return unanswered.has(attempt) && hasAll(current.task, changes)
+    ? { kind: "saved", saved: current }
+    : { kind: "conflict", current };
 }
 
 /** Sent again with the same key, a task is created once. */
