@@ -62,16 +62,16 @@ async function listAndDelete(
   const isOrder = deleteData && (names.length > 0 || (all && yes));
   const printer = createPrinter(output, write);
   const chosen: KeptItem[] = [];
-  const sums: Sums = { items: 0, bytes: 0, unmeasured: 0 };
+  let count = 0;
   const missing = new Set(names);
   for await (const page of chosenPages(settings, missing, connected)) {
-    for (const { entry } of page) add(sums, entry);
+    count += page.length;
     if (isOrder) chosen.push(...page);
     else printer.page(page);
   }
   if (missing.size > 0) return refuse(`Nothing is kept under ${[...missing].join(", ")}; nothing was deleted`, 1);
   if (isOrder) return await deleteChosen(chosen, { hasNames: names.length > 0, timeoutMs: timeout * 1_000, connected });
-  say(summary(sums));
+  say(summary(count));
   if (!deleteData) return 0;
   return refuse("Nothing was deleted: name what is to be deleted, or add --all --yes to delete all of these", 2);
 }
@@ -122,18 +122,6 @@ async function deleteChosen(
   return isRefused ? 1 : code;
 }
 
-interface Sums {
-  items: number;
-  bytes: number;
-  unmeasured: number;
-}
-
-function add(sums: Sums, { size }: KeptItem["entry"]): void {
-  sums.items += 1;
-  sums.bytes += size?.bytes ?? 0;
-  sums.unmeasured += size === undefined ? 1 : 0;
-}
-
 function whyNot({ because, entry }: KeptItem): string {
   if (because === "OtherController")
     return "another installation looks after the Project of that name: delete that Project first";
@@ -141,10 +129,8 @@ function whyNot({ because, entry }: KeptItem): string {
   return `the ${kindOf(entry)} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
 }
 
-function summary({ items, bytes, unmeasured }: Sums): string {
-  if (items === 0) return "Nothing is kept without being served";
-  const unknown = unmeasured === 0 ? "" : `; ${unmeasured} not measured yet`;
-  return `${items} kept, ${bytes} bytes of JSON${unknown}`;
+function summary(count: number): string {
+  return count === 0 ? "Nothing is kept without being served" : `${count} kept`;
 }
 
 async function withConnections(
@@ -221,7 +207,7 @@ export interface KeptPrinter {
 }
 
 /** Column width that fits most names; a longer name shifts the rest of its line. */
-const widths = { name: 48, since: 24, bytes: 12, objects: 10, because: 19 } as const;
+const widths = { name: 48, since: 24, because: 19 } as const;
 
 function createPrinter(format: OutputFormat, out: (line: string) => void): KeptPrinter {
   if (format === "json") return { page: (items) => items.forEach((item) => void out(JSON.stringify(asJson(item)))) };
@@ -235,21 +221,16 @@ function createPrinter(format: OutputFormat, out: (line: string) => void): KeptP
   };
 }
 
-const head = row({ name: "DATA", since: "KEPT SINCE", bytes: "BYTES", objects: "OBJECTS", because: "WHY" }, "STATE");
+const head = row({ name: "DATA", since: "KEPT SINCE", because: "WHY" }, "STATE");
 
 function lineOf(item: KeptItem): string {
   const { entry, because, state } = item;
-  const { size, retainedAt: since = "not recorded yet" } = entry;
-  const bytes = size === undefined ? "unknown" : String(size.bytes);
-  const objects = size === undefined || entry.what === "rootkey" ? "-" : String(size.objects);
-  return row({ name: nameOf(item), since, bytes, objects, because }, state);
+  const { retainedAt: since = "not recorded yet" } = entry;
+  return row({ name: nameOf(item), since, because }, state);
 }
 
 function row(cells: Readonly<Record<keyof typeof widths, string>>, state: string): string {
-  const padded = Object.entries(widths).map(([name, width]) => {
-    const text = cells[name as keyof typeof widths];
-    return name === "bytes" || name === "objects" ? text.padStart(width) : text.padEnd(width);
-  });
+  const padded = Object.entries(widths).map(([name, width]) => cells[name as keyof typeof widths].padEnd(width));
   return [...padded, state].join("  ");
 }
 
@@ -261,8 +242,6 @@ function asJson({ project, entry, because, state }: KeptItem): object {
     kind: kindOf(entry),
     name: entry.name,
     keptSince: entry.retainedAt ?? null,
-    bytes: entry.size?.bytes ?? null,
-    objects: entry.what === "rootkey" ? null : (entry.size?.objects ?? null),
     uid: entry.uid,
     namespaceUid: entry.namespaceUid,
     because,

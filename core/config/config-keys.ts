@@ -25,7 +25,7 @@ export const configKeys = {
   replicas: `${tag}:replicas`,
   /** Hash: `<namespace>/<name>` → record of the stored data, of the operator only. */
   data: `${tag}:data`,
-  /** Hash: id of an order → what to purge (data-order.ts). The operator writes it. */
+  /** Hash: id of an order → what to purge (purge-order.ts). The operator writes it. */
   purges: `${tag}:purges`,
   /** Hash: id of an order → when it was carried out. Replicas write it. */
   purged: `${tag}:purged`,

@@ -1,32 +1,22 @@
-// Carries out the operator's orders about stored data, one replica at a time, in small steps, and
-// records which are done: purges first, then measurements. An interrupted order continues where it
-// ended.
+// Carries out the operator's orders to remove stored data, one replica at a time, in small steps,
+// and records which are done. An interrupted order continues where it ended.
 
 import { randomUUID } from "node:crypto";
 import { configKeys } from "../../core/config/config-keys.ts";
-import {
-  type DataOrder,
-  type KeptSize,
-  type PurgeOrder,
-  readDataOrder,
-  type SizeOrder,
-  writeKeptSize,
-} from "../../core/config/data-order.ts";
 import { isNewerFormat } from "../../core/config/fields.ts";
-import { WritesRefused } from "../../core/errors/store-errors.ts";
+import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
 import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
-import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
 import { type MayContinue, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
   readonly redisClient: RedisClient;
-  readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
-  /** Called once everything of a purge order is gone, in the replica that records it. */
+  readonly store: CollectionPurges & DocumentPurges & SessionPurges;
+  /** Called once everything of an order is gone, in the replica that records it. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
   /** Called once for a round, with everything that failed in it. */
   readonly onFailed: (failures: readonly PurgeFailure[]) => void;
@@ -34,7 +24,7 @@ export interface PurgeDeps {
 
 export interface PurgeFailure {
   /** Absent where the round itself failed. */
-  readonly order?: DataOrder;
+  readonly order?: PurgeOrder;
   readonly error: unknown;
 }
 
@@ -42,8 +32,6 @@ export interface PurgeFailure {
 const roundPauseMilliseconds = 500;
 /** Renewed before every step; another replica takes over after this time. */
 const lockMilliseconds = 5_000;
-/** Steps of measuring in one round; the next one continues, and purges come in between. */
-const maxMeasureSteps = 100;
 
 /** Failures that one log line names. */
 const maxNamed = 3;
@@ -94,7 +82,7 @@ async function round(
   const open = [...orders].filter(([id]) => !done.has(id));
   if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return [];
   const failures: PurgeFailure[] = [];
-  for (const given of purgesFirst(open)) {
+  for (const given of knownOrders(open)) {
     try {
       await carryOut(deps, given, { scripts, signal });
     } catch (error) {
@@ -116,19 +104,15 @@ async function isOfNewerVersion(redisClient: RedisClient): Promise<boolean> {
 
 interface GivenOrder {
   readonly id: string;
-  readonly order: DataOrder;
+  readonly order: PurgeOrder;
 }
 
-/** Purges before measuring. An order that a newer operator wrote waits for a newer replica. */
-function purgesFirst(open: readonly (readonly [string, string])[]): readonly GivenOrder[] {
-  const orders = open.flatMap(([id, text]): readonly GivenOrder[] => {
-    const order = readDataOrder(text);
+/** An order that a newer operator wrote waits for a newer replica. */
+function knownOrders(open: readonly (readonly [string, string])[]): readonly GivenOrder[] {
+  return open.flatMap(([id, text]): readonly GivenOrder[] => {
+    const order = readPurgeOrder(text);
     return order === undefined ? [] : [{ id, order }];
   });
-  return [
-    ...orders.filter(({ order }) => order.what !== "size"),
-    ...orders.filter(({ order }) => order.what === "size"),
-  ];
 }
 
 interface Round {
@@ -137,10 +121,7 @@ interface Round {
 }
 
 async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, signal }: Round): Promise<void> {
-  if (order.what === "size") {
-    const size = await measure(deps, { id, order }, signal);
-    if (size !== undefined) await scripts.noteDone(id, size);
-  } else if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.redisClient, id))) {
+  if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.redisClient, id))) {
     await scripts.noteDone(id);
     deps.onDone(id, order);
   }
@@ -168,42 +149,6 @@ function stillOrdered({ redisClient }: PurgeDeps, id: string, signal: AbortSigna
     await redisClient.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
     return true;
   };
-}
-
-/** The answer to record; undefined when it continues in the next round. */
-async function measure(
-  deps: PurgeDeps,
-  { id, order }: { readonly id: string; readonly order: SizeOrder },
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const mayContinue = stillOrdered(deps, id, signal);
-  try {
-    const size = await measureKept(deps.store, order, mayContinue);
-    return size !== undefined && (await mayContinue()) ? writeKeptSize(size) : undefined;
-  } catch (error) {
-    // Purges, which free memory, must not wait for a sum that finds none.
-    if (error instanceof WritesRefused) return undefined;
-    throw error;
-  }
-}
-
-/** In small steps, as bytes may be uncounted. Undefined when it was ended before the end. */
-export async function measureKept(
-  store: Sizes & ByteCounts,
-  { of, project, name }: SizeOrder,
-  mayContinue: MayContinue,
-): Promise<KeptSize | undefined> {
-  if (of === "rootkey") return { objects: 0, bytes: (await store.documentSize({ project, rootKey: name })).bytes };
-  const collection = { project, resource: name };
-  for (let step = 0; step <= maxMeasureSteps; step += 1) {
-    const { objects, bytes, isCounted } = await store.collectionSize(collection);
-    // Counting what is gone would leave a key behind.
-    if (objects === 0) return { objects, bytes: 0 };
-    if (isCounted) return { objects, bytes };
-    if (!(await mayContinue())) return undefined;
-    await store.countBytes(collection);
-  }
-  return undefined;
 }
 
 /**
@@ -243,8 +188,7 @@ async function isOpen(redisClient: RedisClient, id: string): Promise<boolean> {
 interface PurgeOrderScripts {
   /** False when another replica has it. Two would be wasteful, not wrong: the lock has no owner. */
   takeLock(milliseconds: number): Promise<boolean>;
-  /** `found` = what the order asked for; default: when. */
-  noteDone(id: string, found?: string): Promise<void>;
+  noteDone(id: string): Promise<void>;
 }
 
 function createPurgeOrderScripts(redisClient: RedisClient): PurgeOrderScripts {
@@ -257,8 +201,8 @@ function createPurgeOrderScripts(redisClient: RedisClient): PurgeOrderScripts {
       const [code] = listOf(await redisClient.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
       return numberOf(code) === 0;
     },
-    async noteDone(id, found = String(Date.now())) {
-      await redisClient.run(notePurged, [configKeys.purged], [id, found]);
+    async noteDone(id) {
+      await redisClient.run(notePurged, [configKeys.purged], [id, Date.now()]);
     },
   };
 }

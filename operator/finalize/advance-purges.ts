@@ -3,7 +3,7 @@
 // has removed them. It may be cut off anywhere: an entry leaves the record last, so that a pass
 // which was cut off is made again, and until then nobody is served under that name.
 
-import type { PurgeOrder } from "../../core/config/data-order.ts";
+import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";

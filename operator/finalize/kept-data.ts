@@ -1,8 +1,7 @@
 // Plans what becomes of data that a project has and does not serve, once it is known what it
-// serves: since when they are kept, how much they are, and which of them are deleted on request.
-// Pure. Data that are served, or that an existing object names, are left alone.
+// serves: since when they are kept, and which of them are deleted on request. Pure. Data that are
+// served, or that an existing object names, are left alone.
 
-import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { resourceNameOf, rootKeyOf } from "../model/kinds.ts";
@@ -17,8 +16,6 @@ export interface KeptInput {
   /** Absent when there is no namespace any more. */
   readonly namespaceUid?: string | undefined;
   readonly requests: readonly DeletionRequest[];
-  /** By entry: what replicas have measured. */
-  readonly sizes: ReadonlyMap<string, KeptSize>;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -40,11 +37,8 @@ export function withKept(record: DataRecord, input: KeptInput): DataRecord {
   const isGuarded = (entry: DataEntry): boolean =>
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(entryKeyOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
-    const entryKey = entryKeyOf(entry);
-    if (served.has(entryKey) || entry.purgeFromRevision !== undefined) return entry;
-    const size = entry.size ?? input.sizes.get(entryKey);
-    const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
-    const kept = dated(sized, { isGuarded: isGuarded(entry), since });
+    if (served.has(entryKeyOf(entry)) || entry.purgeFromRevision !== undefined) return entry;
+    const kept = dated(entry, { isGuarded: isGuarded(entry), since });
     const isRequested = kept.guarded !== true && requestFor(kept) !== undefined;
     return isRequested ? { ...kept, purgeFromRevision: 0, purgeCause: requestCause } : kept;
   });
@@ -71,7 +65,7 @@ function dated({ guarded, ...entry }: DataEntry, { isGuarded, since }: Dating): 
 /** The record of a project that is served here no more, whatever Project has its name now. */
 export function keptFrom(record: DataRecord, now: number): DataRecord {
   const objects = { ref: { namespace: "", name: "" }, resources: [], rootKeys: [], users: [], keys: [] };
-  return withKept(record, { objects, requests: [], sizes: new Map(), now });
+  return withKept(record, { objects, requests: [], now });
 }
 
 /**

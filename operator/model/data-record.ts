@@ -3,7 +3,6 @@
 // Kept in Redis beside the configuration, written with it in one step, so that no crash forgets a
 // purge or does one that was not ordered.
 
-import type { KeptSize } from "../../core/config/data-order.ts";
 import { childKinds, type DataKind, dataKinds } from "./kinds.ts";
 import type { DeletionPolicy } from "./objects.ts";
 
@@ -36,11 +35,6 @@ export interface DataEntry {
    * such object goes.
    */
   readonly guarded?: true;
-  /**
-   * With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has
-   * yet.
-   */
-  readonly size?: KeptSize;
   /**
    * Set once its data are to be purged: the revision from which on no replica serves it; 0 = the
    * one being written.

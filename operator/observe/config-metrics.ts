@@ -106,7 +106,7 @@ export function configMetrics(
   };
 }
 
-function readGauges({ gauge, gauges }: Instruments, given: ConfigGauges): void {
+function readGauges({ gauge }: Instruments, given: ConfigGauges): void {
   const { replicas, dataLost, publishHealth, keptData, issuers } = given;
   gauge(
     "jsonplane_replicas_live",
@@ -148,19 +148,10 @@ function readGauges({ gauge, gauges }: Instruments, given: ConfigGauges): void {
     "Projects, there or gone, of which stored data are kept that nobody serves",
     () => keptData().projects,
   );
-  gauges(
-    "jsonplane_retained_data",
-    "Collections and root keys whose data are kept without being served, by whether a replica has measured them yet",
-    ["measured"],
-    () => [
-      { labels: { measured: "true" }, value: keptData().measured },
-      { labels: { measured: "false" }, value: keptData().unmeasured },
-    ],
-  );
   gauge(
-    "jsonplane_retained_data_bytes",
-    "Bytes of JSON that the measured ones hold; Redis takes more memory for them",
-    () => keptData().bytes,
+    "jsonplane_retained_data",
+    "Collections and root keys whose data are kept without being served",
+    () => keptData().data,
   );
   gauge(
     "jsonplane_issuers_unreachable",

@@ -1,15 +1,8 @@
-// Orders that stored data be removed for good, or measured, and learns when a replica has done so.
-// Orders are written under the same fence as configuration: a leader that was replaced orders
-// nothing.
+// Orders that stored data be removed for good, and learns when a replica has done so. Orders are
+// written under the same fence as configuration: a leader that was replaced orders nothing.
 
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
-import {
-  type DataOrder,
-  type KeptSize,
-  readDataOrder,
-  readKeptSize,
-  writeDataOrder,
-} from "../../core/config/data-order.ts";
+import { type PurgeOrder, readPurgeOrder, writePurgeOrder } from "../../core/config/purge-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
@@ -18,7 +11,7 @@ import type { Publisher } from "./publisher.ts";
 
 export interface Purges {
   /** `id` is the caller's, the same on every attempt: an order given twice is one. */
-  order(id: string, order: DataOrder): Promise<void>;
+  order(id: string, order: PurgeOrder): Promise<void>;
   /** True from `order` to `forget`: a replica may be carrying it out. */
   isOrdered(id: string): Promise<boolean>;
   /** True when a replica has carried it out. */
@@ -27,35 +20,24 @@ export interface Purges {
   forget(id: string): Promise<void>;
   /** Ids of all orders that were not forgotten, or of those for data of one project. */
   ordered(project?: ProjectRef): Promise<readonly string[]>;
-  /**
-   * Orders to measure data that were not forgotten, by id, with what a replica has found; undefined
-   * = none has yet.
-   */
-  sizes(): Promise<ReadonlyMap<string, KeptSize | undefined>>;
 }
 
 export function createPurges(redisClient: RedisClient, publisher: Pick<Publisher, "fenced">): Purges {
   const { purges, purged } = configKeys;
   const scripts = createPublishScripts(redisClient);
-  const readAll = async (key: string) => [...fieldsOf(await redisClient.read(key, "HGETALL", key))];
   return {
-    order: (id, order) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, writeDataOrder(order))),
+    order: (id, order) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, writePurgeOrder(order))),
     isOrdered: async (id) => (await redisClient.read(purges, "HEXISTS", purges, id)) === 1,
     isDone: async (id) => (await redisClient.read(purged, "HEXISTS", purged, id)) === 1,
     forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
     async ordered(project) {
-      const orders = await readAll(purges);
+      const orders = [...fieldsOf(await redisClient.read(purges, "HGETALL", purges))];
       return orders.filter(([, text]) => project === undefined || isOf(project, text)).map(([id]) => id);
-    },
-    async sizes() {
-      const ids = (await readAll(purges)).filter(([, text]) => readDataOrder(text)?.what === "size").map(([id]) => id);
-      const found = new Map(ids.length === 0 ? [] : await readAll(purged));
-      return new Map(ids.map((id) => [id, readKeptSize(found.get(id) ?? "")]));
     },
   };
 }
 
 function isOf(project: ProjectRef, text: string): boolean {
-  const order = readDataOrder(text);
+  const order = readPurgeOrder(text);
   return order !== undefined && keyOfProject(order.project) === keyOfProject(project);
 }

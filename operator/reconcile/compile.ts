@@ -29,7 +29,6 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     parts: namespaceUid === undefined ? undefined : parts,
     namespaceUid,
     requests,
-    sizes: deps.keptSizes.of(objects.ref),
     now,
   });
   return { parts: parts && withUnserved(parts, data.record), verdicts, ...pending, data, requests, evaluatedAt: now };

@@ -9,7 +9,6 @@ import type { CheckResource } from "../compile/resource-check.ts";
 import type { Absences } from "../finalize/absences.ts";
 import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
-import type { KeptSizes } from "../finalize/kept-sizes.ts";
 import type { NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { IssuerFetcher } from "../issuers/issuer-fetcher.ts";
 import type { IssuersContext } from "../model/issuers.ts";
@@ -30,7 +29,6 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, 
   readonly absences: Absences;
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
-  readonly keptSizes: KeptSizes;
   /**
    * Of Projects whose status may report now what they store, by key, how many objects that is; the
    * status of others stays as it is.

@@ -1,10 +1,9 @@
-// What the leader does about stored data that are kept and not served: has them measured, takes up
-// requests to delete them, and counts them for metrics.
+// What the leader does about stored data that are kept and not served: takes up requests to
+// delete them, and counts them for metrics.
 
 import type { Clock } from "../../core/clock.ts";
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-inbox.ts";
-import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
 import { type KeptFigures, keptFigures, nothingKept } from "../observe/figures.ts";
@@ -23,7 +22,6 @@ export interface KeptDataMaintenanceDeps {
 
 export interface KeptDataMaintenance {
   readonly deletions: DeletionInbox;
-  readonly sizes: KeptSizes;
   figures(): KeptFigures;
   /** `secret` = the key ring's, as it was just read. */
   look(secret: KubeObject | undefined): Promise<void>;
@@ -51,18 +49,11 @@ export function createKeptDataMaintenance({
     enqueue,
     warn: logger.warn,
   });
-  const sizes = createKeptSizes({ hasProject, looksAt, enqueue });
   return {
     deletions,
-    sizes,
     figures: () => (redis() === undefined ? nothingKept : keptFigures(records(), hasProject)),
     async look(secret) {
       if (secret !== undefined) await deletions.sync(secret);
-      const opened = redis();
-      if (opened === undefined) return;
-      const { purges, publisher, acknowledgements } = opened;
-      const rollout = acknowledgements.rolloutOf(publisher.newest());
-      await sizes.look({ purges, records: records(), rollout });
     },
   };
 }

@@ -345,7 +345,6 @@ export class LeaderSession {
       },
       writer: this.#writer,
       deletions: this.keptData.deletions,
-      keptSizes: this.keptData.sizes,
       usageDue: this.usage.due,
       absences: createAbsences({
         api: this.#api,

@@ -47,15 +47,14 @@ async function startOperator(namespaces: readonly string[]): Promise<void> {
 const orphans = (...words: readonly string[]): Promise<Ran> =>
   runProgram(["data", "orphans", "--redis", redis(), "--kubeconfig", kubeconfig, ...words]);
 
-it("the sum of what is kept comes to be known, and the command lists it", async () => {
+it("what is kept is counted, and the command lists it", async () => {
   await eventually(async () => {
     const metrics = (await fleet.operators[0]?.metrics()) ?? "";
     expect(metrics).toMatch(/^jsonplane_retained_projects 2$/m);
-    expect(metrics).toMatch(/^jsonplane_retained_data\{measured="true"\} 2$/m);
-    expect(Number(/^jsonplane_retained_data_bytes (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(100);
+    expect(metrics).toMatch(/^jsonplane_retained_data 2$/m);
   }, within);
   const { code, out, error } = await orphans();
-  expect([code, error]).toEqual([0, expect.stringMatching(/^2 kept, \d+ bytes of JSON\n$/)]);
+  expect([code, error]).toEqual([0, "2 kept\n"]);
   expect(out).toMatch(new RegExp(`^${tenant.namespace}/shop/ApiResource/books .* ProjectDeleted +Kept$`, "m"));
 });
 

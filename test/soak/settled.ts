@@ -3,7 +3,6 @@
 
 import { Redis } from "ioredis";
 import { configKeys, credentialsKey, keyOfProject, projectConfigKey } from "../../core/config/config-keys.ts";
-import { readDataOrder } from "../../core/config/data-order.ts";
 import { keyField } from "../../core/config/fields.ts";
 import { kinds } from "../../core/manifests/object.ts";
 import { hashTagOf } from "../../dataplane/store/redis/keys.ts";
@@ -215,8 +214,7 @@ async function dataFaults(redis: Redis, { objects }: Cluster): Promise<readonly 
   }
   for (const key of projects)
     if (!present.has(key) && !recorded.has(key)) found.push(`Data are left of ${key}, and nobody knows`);
-  // Orders to measure data stay as long as the data are kept.
-  const orders = (await redis.hvals(configKeys.purges)).filter((text) => readDataOrder(text)?.what !== "size");
+  const orders = await redis.hvals(configKeys.purges);
   if (orders.length > 0) found.push(`${orders.length} orders to delete data are open: ${orders.slice(0, 3)}`);
   return found;
 }

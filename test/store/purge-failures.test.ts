@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
-import { writeDataOrder } from "../../core/config/data-order.ts";
+import { writePurgeOrder } from "../../core/config/purge-order.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges, type PurgeFailure } from "../../dataplane/config/carry-out-purges.ts";
@@ -36,7 +36,7 @@ const booksOf = (namespace: string) => ({ project: { namespace, name: "shop" }, 
 it("a purge that fails holds up no other, and is carried out once it can be", async () => {
   for (const namespace of tenants) {
     await store.create(booksOf(namespace), objectOf(1, {}), 10);
-    const order = writeDataOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
+    const order = writePurgeOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
     await redisClient.write(configKeys.purges, "HSET", configKeys.purges, namespace, order);
   }
   let fails = true;
@@ -80,7 +80,7 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
 
 it("every purge of a look that fails is reported", async () => {
   for (const namespace of tenants) {
-    const order = writeDataOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
+    const order = writePurgeOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
     await redisClient.write(configKeys.purges, "HSET", configKeys.purges, `${namespace} again`, order);
   }
   const given: Store = { ...store, collectionIdentity: () => Promise.reject(new Error("The node is away")) };
@@ -101,7 +101,7 @@ it("a purge that a newer version has ordered waits for a replica that can read i
   await redisClient.write(purgeLock, "DEL", purgeLock);
   await redisClient.write(meta, "HSET", meta, "format", 2);
   await store.create(booksOf("four"), objectOf(1, {}), 10);
-  const order = writeDataOrder({ what: "resource", project: booksOf("four").project, name: "books" });
+  const order = writePurgeOrder({ what: "resource", project: booksOf("four").project, name: "books" });
   await redisClient.write(purges, "HSET", purges, "four", order);
   let looks = 0;
   const counting: RedisClient = {

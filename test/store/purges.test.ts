@@ -354,7 +354,6 @@ function cutOff(at: number, when: "before" | "after"): Purges {
     isDone: cut(purges.isDone),
     forget: cut(purges.forget),
     ordered: cut(purges.ordered),
-    sizes: purges.sizes,
   };
 }
 

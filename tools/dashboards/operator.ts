@@ -74,17 +74,11 @@ export const operator: Dashboard = {
         ]),
         lines(
           "Data kept without being served",
-          "bytes",
-          "Bytes of stored JSON whose object or Project was deleted. `jsonplane data orphans` lists them.",
-          [{ expr: "max(jsonplane_retained_data_bytes)", legend: "measured" }],
-        ),
-        lines(
-          "Projects with kept data",
           "short",
-          "Projects, existing or deleted, with kept data; and data that no replica has measured yet.",
+          "What is kept of deleted objects and Projects. `jsonplane data orphans` lists it.",
           [
             { expr: "max(jsonplane_retained_projects)", legend: "Projects" },
-            { expr: 'max(jsonplane_retained_data{measured="false"})', legend: "not measured yet" },
+            { expr: "max(jsonplane_retained_data)", legend: "collections and root keys" },
           ],
         ),
       ],

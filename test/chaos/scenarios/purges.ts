@@ -1,7 +1,7 @@
 // A project that is deleted with its data and made again, again and again, while a replica stands
 // still somewhere in the purge: what it does when it goes on comes late.
 
-import type { PurgeOrder } from "../../../core/config/data-order.ts";
+import type { PurgeOrder } from "../../../core/config/purge-order.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { Script } from "../../../core/redis/script.ts";
 import { freeingScript } from "../../../dataplane/store/redis/store-script.ts";

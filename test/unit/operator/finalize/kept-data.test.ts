@@ -18,7 +18,7 @@ function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
 
 function kept(entries: readonly DataEntry[], input: Partial<KeptInput> = {}): readonly DataEntry[] {
   const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
-  const usual = { objects: projectObjects("shop"), namespaceUid, requests: [], sizes: new Map(), now };
+  const usual = { objects: projectObjects("shop"), namespaceUid, requests: [], now };
   return withKept(record, { ...usual, ...input }).entries;
 }
 
@@ -38,15 +38,6 @@ describe("data that are served no more", () => {
     const pending = entry("films", { purgeFromRevision: 7 });
     const { entries } = keptFrom(recordOf(entry("books"), pending), now);
     expect(entries).toEqual([entry("books", { retainedAt: "2026-11-23T12:00:00.000Z" }), pending]);
-  });
-
-  it("have the size that was measured, once", () => {
-    const sizes = new Map([["resource:books", { objects: 3, bytes: 70 }]]);
-    const old = entry("books", { retained: true, retainedAt: earlier });
-    const [measured] = kept([old], { sizes });
-    expect(measured?.size).toEqual({ objects: 3, bytes: 70 });
-    const again = new Map([["resource:books", { objects: 0, bytes: 0 }]]);
-    expect(kept([measured as DataEntry], { sizes: again })).toEqual([measured]);
   });
 });
 

@@ -175,7 +175,6 @@ export function leader(world: World = {}) {
     },
     namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
     deletions: { requestsOf: () => world.requests ?? [], markRecorded: () => undefined, sync: async () => undefined },
-    keptSizes: { of: () => new Map(), look: async () => undefined },
     usageDue: new Map(),
     isChanged: ({ namespace, name }) => world.changed === true && `${namespace}/${name}` === key,
     secrets: {
