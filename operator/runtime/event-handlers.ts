@@ -4,7 +4,6 @@
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
-import type { NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { isDeleting, projectRefOf } from "../model/project-objects.ts";
@@ -15,28 +14,15 @@ import type { Lane } from "../queue/lanes.ts";
 import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
-import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
 import { loses, type WhyRevoked } from "./revocations.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
-import { createWritesUnderWay, type WritesUnderWay } from "./writes-under-way.ts";
 
 export interface EventHandlers extends CacheListener {
   /** Takes over an object that existed before the handlers were attached. */
   addExisting(object: CustomResource): void;
-  /**
-   * The same objects, but an own write that is applied there enqueues nothing: the reconcile that
-   * wrote knows of it. The exception is a Secret that two objects want, because the Project of the
-   * other object has to find that the Secret is taken.
-   */
-  ignoringOwnWrites(watched: Watched): Watched;
   /** Other rules of the platform hold. */
   guardRailsChanged(): void;
-  /**
-   * Runs a write of a Secret: that the watch tells of it before the API server answers enqueues
-   * nothing either.
-   */
-  writeSecret: WritesUnderWay["run"];
   /**
    * Objects of the key that the watch or a list reported as gone; they are the caller's until
    * `giveBack`.
@@ -65,7 +51,6 @@ export interface EventHandlersDeps {
   /** An object of the key was deleted, or has less access. */
   readonly revoking: (key: string, why: WhyRevoked) => void;
   readonly hosts: HostRegistry;
-  readonly namespaces: Pick<NamespaceUids, "seen" | "removed">;
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
   readonly monotonic: Monotonic;
@@ -75,7 +60,6 @@ export function createEventHandlers({
   add,
   revoking,
   hosts,
-  namespaces,
   keys,
   monotonic,
 }: EventHandlersDeps): EventHandlers {
@@ -87,7 +71,6 @@ export function createEventHandlers({
   let building: ReadonlyMap<string, string> = new Map();
   let quotaStates: ReadonlyMap<string, string> = new Map();
   let lastLiveness: Liveness = "unknown";
-  let isOwnWrite = false;
 
   /**
    * Every Project's status reports whether replicas are live. Compared first, so that many replicas
@@ -101,13 +84,10 @@ export function createEventHandlers({
   const enqueueUsers = ({ metadata }: KubeObject): void => {
     for (const key of secretUsers.projectsOf(metadata.namespace ?? "", metadata.name)) add(key, laneOf(metadata));
   };
-  const writes = createWritesUnderWay(enqueueUsers);
 
   const put = (object: CustomResource, before?: CustomResource): readonly string[] => {
     secretUsers.put(object, before);
-    if (!isProject(object)) return [];
-    namespaces.seen(object.metadata.uid);
-    return hosts.put(object);
+    return isProject(object) ? hosts.put(object) : [];
   };
 
   return {
@@ -131,29 +111,12 @@ export function createEventHandlers({
       if (!isDeleting(object)) revoking(key, "deleted");
       add(key);
       if (!isProject(object)) return;
-      namespaces.removed(object.metadata.uid);
       for (const other of hosts.remove(object)) add(other);
     },
-    ignoringOwnWrites: (watched) => ({
-      get: (namespace, name) => watched.get(namespace, name),
-      all: () => watched.all(),
-      synced: () => watched.synced(),
-      applyOwnWrite(object) {
-        isOwnWrite = true;
-        watched.applyOwnWrite(object);
-        isOwnWrite = false;
-      },
-      applyOwnDelete: (object) => watched.applyOwnDelete(object),
-    }),
     guardRailsChanged() {
       for (const key of keys()) add(key, "bulk");
     },
-    writeSecret: writes.run,
-    secretChanged(secret) {
-      const { namespace = "", name } = secret.metadata;
-      const isEcho = isOwnWrite || writes.keep(secret);
-      if (!isEcho || secretUsers.isShared(namespace, name)) enqueueUsers(secret);
-    },
+    secretChanged: enqueueUsers,
     secretRemoved: enqueueUsers,
     takeDeleted: deletions.take,
     giveBack: deletions.giveBack,
@@ -204,7 +167,7 @@ function buildsIn(acknowledgements: Acknowledgements): ReadonlyMap<string, strin
   return new Map(builds.map(([key, resources]) => [key, JSON.stringify([...resources].sort())]));
 }
 
-/** Most changes of own Secrets are own writes, which bring nothing new. */
+/** Most changes of own Secrets are own writes, of which a pass finds nothing to do. */
 function laneOf({ labels }: KubeObject["metadata"]): Lane {
   return isKind(labels?.[kindLabel]) && labels?.[nameLabel] !== undefined ? "bulk" : "live";
 }

@@ -89,8 +89,6 @@ export class LeaderSession {
     this.#namespaces = createNamespaceUids({
       api: this.#api,
       watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
-      isWatching: () => caches.namespaces !== undefined,
-      monotonic,
     });
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
@@ -100,7 +98,6 @@ export class LeaderSession {
           this.revocations.wanted(key);
       },
       hosts: this.#hosts,
-      namespaces: this.#namespaces,
       keys: () => caches.index.keys(),
       monotonic,
     });
@@ -357,9 +354,8 @@ export class LeaderSession {
       namespaces: this.#namespaces,
       secrets: createSecretStore({
         api: this.#api,
-        own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
+        own: caches.ownSecrets,
         foreign: caches.foreignSecrets,
-        writing: this.#handlers.writeSecret,
         sealKey: () => this.#opened?.sealKey,
         adopt: settings.adopt,
         monotonic: this.#context.monotonic,

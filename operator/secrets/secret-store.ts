@@ -14,7 +14,6 @@ import {
   isNotFound,
   type KubeApi,
   type KubeObject,
-  type ObjectName,
 } from "../kube/api.ts";
 import { secretType } from "../kube/objects.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
@@ -54,8 +53,6 @@ export interface SecretStoreDeps {
    * reads Secrets.
    */
   readonly sealKey: () => KeyObject | undefined;
-  /** Runs every write of a Secret; by default it is only called. */
-  readonly writing?: (secret: ObjectName, write: () => Promise<KubeObject>) => Promise<KubeObject>;
 }
 
 /**
@@ -69,7 +66,7 @@ const maxCachedBytes = 32 * 1024 * 1024;
 const readsAtATime = 16;
 
 export function createSecretStore(deps: SecretStoreDeps): SecretStore {
-  const { api, own, foreign, writing = (_, send) => send() } = deps;
+  const { api, own, foreign } = deps;
   const repairs = createRepairs(deps.monotonic);
   /** Foreign Secrets that were read, by `<namespace>/<name>`. */
   const cache = new LRUCache<string, Secret>({ maxSize: maxCachedBytes, sizeCalculation: weightOf });
@@ -119,7 +116,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const { target, text } = repairOf(write);
       if (repairs.waitMs(target, text) > 0) throw contestedError(write.name);
       try {
-        own.applyOwnWrite(await writing(write, () => send(write, deps)));
+        own.applyOwnWrite(await send(write, deps));
         repairs.wrote(target, text);
       } catch (error) {
         throw toWriteError(error, write);

@@ -24,8 +24,6 @@ export interface SecretUsers {
   remove(object: CustomResource): void;
   /** Keys of the Projects, `<namespace>/<name>`, that a Secret matters to. */
   projectsOf(namespace: string, secretName: string): readonly string[];
-  /** Whether more than one object uses it: then the write of one concerns another. */
-  isShared(namespace: string, secretName: string): boolean;
 }
 
 export function createSecretUsers(): SecretUsers {
@@ -55,7 +53,6 @@ export function createSecretUsers(): SecretUsers {
     },
     remove,
     projectsOf: (namespace, secretName) => [...new Set(users.get(`${namespace}/${secretName}`))],
-    isShared: (namespace, secretName) => (users.get(`${namespace}/${secretName}`)?.length ?? 0) > 1,
   };
 }
 

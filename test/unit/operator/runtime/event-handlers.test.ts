@@ -7,46 +7,29 @@ import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
 import type { UnacknowledgedRevision } from "../../../../operator/reconcile/reconcile-result.ts";
-import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
+import { createEventHandlers } from "../../../../operator/runtime/event-handlers.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
-import type { Watched } from "../../../../operator/watch/watched.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
 function leader() {
   const time = manualTime();
   const added: string[] = [];
-  const seen: string[] = [];
   const revoking: (readonly [string, "deleted" | "lowered"])[] = [];
   const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     revoking: (...lost) => void revoking.push(lost),
     hosts,
-    namespaces: { seen: (uid) => void seen.push(uid), removed: (uid) => void seen.push(`-${uid}`) },
     keys: () => ["default/shop", "default/other"],
     monotonic: time.monotonic,
   });
-  return { time, hosts, handlers, seen, revoking, enqueued: () => added.splice(0) };
+  return { time, hosts, handlers, revoking, enqueued: () => added.splice(0) };
 }
 
 function secret(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
   const metadata = { namespace: "default", name, uid: name, resourceVersion: "1", labels };
   return { metadata } as unknown as KubeObject;
-}
-
-/** A cache that tells of what is noted in it, as the real one does. */
-function notifying(handlers: Pick<EventHandlers, "secretChanged">, applied: string[]): Watched {
-  return {
-    get: () => undefined,
-    all: () => [],
-    synced: () => true,
-    applyOwnWrite(object) {
-      applied.push(object.metadata.name);
-      handlers.secretChanged(object);
-    },
-    applyOwnDelete: (object) => void applied.push(`-${object.metadata.name}`),
-  };
 }
 
 const ofGeneration = (generation: number) => stored("ApiResource", "books", { metadata: { generation } });
@@ -77,16 +60,6 @@ describe("a change of an object", () => {
     expect(enqueued()).toEqual(["default/second live", "default/first live"]);
     handlers.objectRemoved(claiming("first"));
     expect(enqueued()).toEqual(["default/first live", "default/second live"]);
-  });
-
-  it("tells of each Project that comes and goes, by UID", () => {
-    const { handlers, seen } = leader();
-    const project = stored("Project", "shop");
-    handlers.addExisting(project);
-    handlers.objectChanged(stored("ApiResource", "books"), undefined, false);
-    handlers.objectChanged(stored("Project", "other", { metadata: { uid: "u-2" } }), undefined, false);
-    handlers.objectRemoved(project);
-    expect(seen).toEqual([project.metadata.uid, "u-2", `-${project.metadata.uid}`]);
   });
 
   it("is not told again of what was found when the leader began", () => {
@@ -162,80 +135,6 @@ describe("a change of a Secret", () => {
     handlers.addExisting(stored("ProjectUser", "ada"));
     handlers.secretChanged(secret("ada-password", owned));
     expect(enqueued()).toEqual(["default/shop bulk"]);
-  });
-
-  it("that two objects want enqueues their Projects also when it is noted after an own write: the other one is told that it is taken", () => {
-    const { handlers, enqueued } = leader();
-    handlers.addExisting(stored("ApiKey", "ci"));
-    handlers.addExisting(stored("ApiKey", "other", { spec: { secretName: "ci-api-key" } }));
-    const quiet = handlers.ignoringOwnWrites(notifying(handlers, []));
-    quiet.applyOwnWrite(secret("ci-api-key"));
-    expect(enqueued()).toEqual(["default/shop live"]);
-    handlers.addExisting(stored("ProjectUser", "ada"));
-    quiet.applyOwnWrite(secret("ada-user-hash"));
-    expect(enqueued()).toEqual([]);
-  });
-
-  it("that is noted after an own write enqueues nothing, and the next one does again", () => {
-    const { handlers, enqueued } = leader();
-    handlers.addExisting(stored("ProjectUser", "ada"));
-    const noted: string[] = [];
-    const quiet = handlers.ignoringOwnWrites(notifying(handlers, noted));
-    quiet.applyOwnWrite(secret("ada-password"));
-    quiet.applyOwnDelete(secret("ada-user-hash"));
-    expect(enqueued()).toEqual([]);
-    expect(noted).toEqual(["ada-password", "-ada-user-hash"]);
-    handlers.secretChanged(secret("ada-password"));
-    expect(enqueued()).toEqual(["default/shop live"]);
-  });
-});
-
-describe("a write of a Secret that is under way", () => {
-  const name = { namespace: "default", name: "ada-password" };
-  const version = (resourceVersion: string): KubeObject => ({
-    metadata: { ...secret("ada-password").metadata, resourceVersion },
-  });
-
-  function writing() {
-    const answer = Promise.withResolvers<KubeObject>();
-    const common = leader();
-    common.handlers.addExisting(stored("ProjectUser", "ada"));
-    const written = common.handlers.writeSecret(name, () => answer.promise);
-    return { ...common, answer, written };
-  }
-
-  it("enqueues nothing when the watch tells of it before its answer, and a later version does", async () => {
-    const { handlers, enqueued, answer, written } = writing();
-    handlers.secretChanged(version("7"));
-    answer.resolve(version("7"));
-    expect(await written).toEqual(version("7"));
-    expect(enqueued()).toEqual([]);
-    handlers.secretChanged(version("8"));
-    expect(enqueued()).toEqual(["default/shop live"]);
-  });
-
-  it("enqueues the Project for what somebody else wrote meanwhile, once it is answered", async () => {
-    const { handlers, enqueued, answer, written } = writing();
-    handlers.secretChanged(version("7"));
-    handlers.secretChanged(version("8"));
-    answer.resolve(version("7"));
-    await written;
-    expect(enqueued()).toEqual(["default/shop live"]);
-  });
-
-  it("enqueues the Project for all that was told when it fails: it may have been another's write", async () => {
-    const { handlers, enqueued, answer, written } = writing();
-    handlers.secretChanged(version("7"));
-    answer.reject(new Error("cut"));
-    await expect(written).rejects.toThrow("cut");
-    expect(enqueued()).toEqual(["default/shop live"]);
-  });
-
-  it("keeps no change of another Secret, and no removal", () => {
-    const { handlers, enqueued } = writing();
-    handlers.secretChanged(secret("ada-user-hash"));
-    handlers.secretRemoved(version("7"));
-    expect(enqueued()).toEqual(["default/shop live", "default/shop live"]);
   });
 });
 

@@ -173,7 +173,7 @@ export function leader(world: World = {}) {
         return { isConfirmed: world.confirmed ?? true, gone: of.deleted };
       },
     },
-    namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
+    namespaces: { of: async () => world.namespaceUid },
     deletions: { requestsOf: () => world.requests ?? [], markRecorded: () => undefined, sync: async () => undefined },
     usageDue: new Map(),
     isChanged: ({ namespace, name }) => world.changed === true && `${namespace}/${name}` === key,

@@ -39,19 +39,6 @@ describe("the users of a Secret", () => {
     expect(users.projectsOf("default", "given")).toEqual([]);
   });
 
-  it("share it when there are two of them, of one Project or of several", () => {
-    const users = createSecretUsers();
-    users.put(object<ApiKey>("ApiKey", "ci", { secretName: "key" }));
-    expect(users.isShared("default", "key")).toBe(false);
-    users.put(object<ApiKey>("ApiKey", "key", { secretName: "key" }));
-    expect(users.isShared("default", "key")).toBe(true);
-    users.remove(object<ApiKey>("ApiKey", "ci", { secretName: "key" }));
-    expect(users.isShared("default", "key")).toBe(false);
-    users.put(givenTo("eve", "key", "blog"));
-    expect(users.isShared("default", "key")).toBe(true);
-    expect(users.isShared("default", "nothing")).toBe(false);
-  });
-
   it("follow a reference that changes", () => {
     const users = createSecretUsers();
     users.put(givenTo("ada", "given"));
