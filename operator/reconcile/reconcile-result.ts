@@ -10,7 +10,7 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number;
   /** The revision that replicas have not all acknowledged yet. */
   readonly awaited?: UnacknowledgedRevision;
-  /** Something was missing that may only be unseen: nothing was done. */
+  /** Something was missing that may only be unseen: the rest waits for a backoff. */
   readonly unconfirmed?: true;
   /** It was served, and no status says so yet. */
   readonly unreported?: Unreported;

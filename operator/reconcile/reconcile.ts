@@ -26,7 +26,6 @@ import type { Served, Unreported } from "./served.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
-const unconfirmedRequeueMs = 5_000;
 /** A password alone is hashed within this time. */
 const unsaidHashingMs = 1_000;
 
@@ -115,7 +114,7 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
 
 async function onlyRevoke(started: StartedPass): Promise<ReconcileResult> {
   await revokeDeleted(started);
-  return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
+  return { unconfirmed: true };
 }
 
 /**

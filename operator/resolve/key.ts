@@ -80,7 +80,7 @@ function mint(
   tools: ResolveTools,
 ): KeyResolution {
   const { id, gracePeriod = defaultGracePeriod } = key.spec.rotation ?? {};
-  const former = keyInUse(entryText(content, "apiKey"), published);
+  const former = keyInUse(key, entryText(content, "apiKey"), published);
   const retiresAt = Math.floor(tools.now / 1000) + (durationSeconds(gracePeriod) ?? 0);
   const made: Key = {
     apiKey: mintApiKey(tools.random),
@@ -104,14 +104,21 @@ function mint(
 
 /**
  * SHA-256 of the key that clients have: the published one that works longest, else that of the
- * Secret.
+ * Secret. Where spec.expiresAt ends two at once, it is the one that the Secret or the status shows.
  */
-function keyInUse(apiKey: string | undefined, published: readonly KeyConfig[]): string | undefined {
+function keyInUse(
+  { status }: ApiKey,
+  apiKey: string | undefined,
+  published: readonly KeyConfig[],
+): string | undefined {
   const shown = apiKey === undefined ? undefined : sha256Hex(apiKey);
   const endOf = ({ expiresAt = Number.POSITIVE_INFINITY }: KeyConfig): number => expiresAt;
   const end = Math.max(...published.map(endOf));
   const longest = published.filter((each) => endOf(each) === end);
-  const inUse = longest.find(({ sha256 }) => sha256 === shown) ?? longest[0];
+  const inUse =
+    longest.find(({ sha256 }) => sha256 === shown) ??
+    longest.find(({ sha256 }) => keyIdOf(sha256) === status?.keyID) ??
+    longest[0];
   return inUse?.sha256 ?? shown;
 }
 

@@ -80,7 +80,9 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   }
 }
 
-function workResultOf({ requeueAfterMs }: ReconcileResult, isUnreported: boolean): WorkResult {
+function workResultOf({ requeueAfterMs, unconfirmed }: ReconcileResult, isUnreported: boolean): WorkResult {
+  // Thousands of Projects may wait for the definition of one kind.
+  if (unconfirmed === true) return { requeue: "backoff" };
   if (requeueAfterMs === undefined && !isUnreported) return undefined;
   return { ...(requeueAfterMs !== undefined && { requeueAfterMs }), ...(isUnreported && { requeue: "report" }) };
 }

@@ -189,6 +189,17 @@ describe("an ApiKey's Secret", () => {
     expect(live()).not.toContain(sha256Hex(first));
   });
 
+  it("that is lost when two keys end at once with the ApiKey keeps the one that the status shows, in whatever order they are published", () => {
+    const ending = (id: string) => apiKey({ ...rotation(id), expiresAt: "2026-06-01T13:00:00Z" });
+    reconcile(ending("a"));
+    reconcile(ending("b"));
+    const second = shownKey();
+    published = published.toReversed();
+    secrets.remove("ci-api-key");
+    reconcile(ending("b"));
+    expect(live()).toEqual([sha256Hex(shownKey()), sha256Hex(second)]);
+  });
+
   it("stays when rotation is removed and set again", () => {
     reconcile(apiKey(rotation("a")));
     const key = shownKey();

@@ -99,10 +99,10 @@ describe("a reconcile that is done", () => {
     expect(left()).toEqual([]);
   });
 
-  it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
+  it("that could prove nothing gives back what has gone, and is done again after its backoff", async () => {
     const { handle, processed, left } = leader({ confirmed: false });
-    expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
-    expect(processed).toEqual([[key, { done: { requeueAfterMs: 5_000, unconfirmed: true }, nothingMissing: true }]]);
+    expect(await handle()).toEqual({ requeue: "backoff" });
+    expect(processed).toEqual([[key, { done: { unconfirmed: true }, nothingMissing: true }]]);
     expect(left()).toEqual(gone);
   });
 
