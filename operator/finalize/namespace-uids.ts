@@ -30,9 +30,8 @@ export function createNamespaceUids({ api, watched }: NamespaceUidsDeps): Namesp
 }
 
 /** UID of the namespace that this very Project was published from. */
-function publishedUid(projectUid: string, { parts, data }: PublishedProject): string | undefined {
+function publishedUid(projectUid: string, { data }: PublishedProject): string | undefined {
   if (data === undefined || data.projectUid !== projectUid) return undefined;
-  if (parts !== undefined && parts.project.uid !== projectUid) return undefined;
   const own = data.entries.filter(({ purgeFromRevision }) => purgeFromRevision === undefined);
   const uids = new Set(own.map(({ namespaceUid }) => namespaceUid));
   return uids.size === 1 ? uids.values().next().value : undefined;

@@ -95,6 +95,16 @@ export function createPasswordHasher({
     else queue.addAfter(project, betweenPassesMs);
   };
 
+  const ask = (project: string, digest: string, make: () => Promise<string>): string | undefined => {
+    const jobs = projects.get(project);
+    const job = jobs?.get(digest);
+    if (job === undefined) void run(project, digest, make);
+    if (job?.made === undefined) return undefined;
+    if ("value" in job.made) return job.made.value;
+    jobs?.delete(digest);
+    throw job.made.error;
+  };
+
   return {
     passOf(project) {
       const jobs: Jobs = projects.get(project) ?? new Map();
@@ -105,23 +115,16 @@ export function createPasswordHasher({
           requireHashable(password);
           const make = () => hash(password, cost);
           // Of a password that was made here: far below a millisecond.
-          if (cost !== undefined && cost.memoryKiB <= generatedPasswordCost.memoryKiB) return await make();
+          if (isGeneratedCost(cost)) return await make();
           // Users of one Project with one password have one hash: most name one entry of one
           // Secret. Only those who can read the hashes see that they share a salt, and nobody
           // guesses faster.
           const digest = createHash("sha256").update(password).digest("base64");
           asked.add(digest);
-          const { made } = jobs.get(digest) ?? {};
-          if (made === undefined) {
-            if (!jobs.has(digest)) void run(project, digest, make);
-            return undefined;
-          }
-          if ("value" in made) return made.value;
-          jobs.delete(digest);
-          throw made.error;
+          return ask(project, digest, make);
         },
         end() {
-          for (const digest of jobs.keys()) if (!asked.has(digest)) jobs.delete(digest);
+          forgetOthers(jobs, asked);
           if (jobs.size === 0) projects.delete(project);
           const [first] = unmadeOf(jobs);
           return first === undefined ? undefined : monotonic() - first.since;
@@ -132,6 +135,14 @@ export function createPasswordHasher({
       isStopped = true;
     },
   };
+}
+
+function isGeneratedCost(cost: PasswordCost | undefined): boolean {
+  return cost !== undefined && cost.memoryKiB <= generatedPasswordCost.memoryKiB;
+}
+
+function forgetOthers(jobs: Jobs, asked: ReadonlySet<string>): void {
+  for (const digest of jobs.keys()) if (!asked.has(digest)) jobs.delete(digest);
 }
 
 /** Those without a result, the earliest first. */

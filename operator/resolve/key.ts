@@ -106,11 +106,7 @@ function mint(
  * SHA-256 of the key that clients have: the published one that works longest, else that of the
  * Secret. Where spec.expiresAt ends two at once, it is the one that the Secret or the status shows.
  */
-function keyInUse(
-  { status }: ApiKey,
-  apiKey: string | undefined,
-  published: readonly KeyConfig[],
-): string | undefined {
+function keyInUse({ status }: ApiKey, apiKey: string | undefined, published: readonly KeyConfig[]): string | undefined {
   const shown = apiKey === undefined ? undefined : sha256Hex(apiKey);
   const endOf = ({ expiresAt = Number.POSITIVE_INFINITY }: KeyConfig): number => expiresAt;
   const end = Math.max(...published.map(endOf));

@@ -56,13 +56,7 @@ export interface EventHandlersDeps {
   readonly monotonic: Monotonic;
 }
 
-export function createEventHandlers({
-  add,
-  revoking,
-  hosts,
-  keys,
-  monotonic,
-}: EventHandlersDeps): EventHandlers {
+export function createEventHandlers({ add, revoking, hosts, keys, monotonic }: EventHandlersDeps): EventHandlers {
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
   const awaited = new Map<string, UnacknowledgedRevision>();

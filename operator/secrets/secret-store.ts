@@ -8,13 +8,7 @@ import { LRUCache } from "lru-cache";
 import type { Secret } from "../../core/manifests/object.ts";
 import { mapLimited } from "../../core/map-limited.ts";
 import type { Monotonic } from "../../core/timers.ts";
-import {
-  isConflict,
-  isNamespaceTerminating,
-  isNotFound,
-  type KubeApi,
-  type KubeObject,
-} from "../kube/api.ts";
+import { isConflict, isNamespaceTerminating, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/objects.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
