@@ -187,12 +187,15 @@ function putProjectField(found: FoundParts, read: ProjectField | undefined): voi
 
 // -------------------------------------------------------------------------- what is to be written
 
-/** Fields that one script writes at most: some 200 KiB, a few milliseconds of Redis. */
+/** Values that one script writes at most: some 200 KiB, a few milliseconds of Redis. */
 const fieldsPerStep = 200;
 
 type PublishedFields = ReadonlyMap<string, PublishedField>;
 
-/** In steps of a few milliseconds of Redis each. Removals come first: they are revocations. */
+/**
+ * In steps of a few milliseconds of Redis each. The first one removes all that is removed: these are
+ * revocations.
+ */
 export function changesOf(parts: ProjectParts, keyring: Keyring, published: PublishedContent): readonly Change[] {
   const texts = hashedTexts(parts, keyring);
   const present = new Set(texts.map(({ field }) => field));
@@ -225,10 +228,9 @@ function hashedTexts(parts: ProjectParts, keyring: Keyring): readonly ChangedFie
 
 function inSteps(changed: readonly ChangedField[], removed: readonly string[]): readonly Change[] {
   const steps: Change[] = [];
-  const most = Math.max(changed.length, removed.length);
-  for (let at = 0; at < most; at += fieldsPerStep) {
+  for (let at = 0; at < changed.length || (at === 0 && removed.length > 0); at += fieldsPerStep) {
     const end = at + fieldsPerStep;
-    steps.push({ changed: changed.slice(at, end), removed: removed.slice(at, end), last: end >= most });
+    steps.push({ changed: changed.slice(at, end), removed: at === 0 ? removed : [], last: end >= changed.length });
   }
   return steps;
 }

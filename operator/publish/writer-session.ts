@@ -16,7 +16,7 @@ import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecord, recordText, withPurgeRevision } from "./data-records.ts";
 import { type Change, changesOf, type PublishedContent, readProject, resealsOf } from "./project-fields.ts";
-import { type PublishHistory, withLastCredentials, withUnrevokedCredentials } from "./publish-history.ts";
+import { type PublishHistory, withLastCredentials, withoutRevoked } from "./publish-history.ts";
 import {
   noRecord,
   type PublishReply,
@@ -52,9 +52,10 @@ export interface WriterSessionDeps {
 /** What to record of stored data with the step that gets this revision. */
 type RecordAt = (revision: number) => DataRecord | undefined;
 
-interface Writing {
-  readonly published: PublishedContent;
-  readonly parts: ProjectParts;
+/** What a step makes of a project. */
+interface Next {
+  /** Undefined = it is withdrawn. */
+  readonly parts: ProjectParts | undefined;
   readonly recordAt: RecordAt;
 }
 
@@ -120,13 +121,9 @@ export class WriterSession {
   async publish(parts: ProjectParts, data: DataRecord | undefined): Promise<PublishResult> {
     const ref = parts.project;
     const published = await this.#publishedOf(ref);
-    const steps = changesOf(parts, this.#keyring(), published);
-    this.#history.endRestore(keyOfProject(ref));
-    if (steps.length > 1) this.#history.setUncertain(keyOfProject(ref));
-    await this.#writeAll(steps, { published, parts, data });
-    this.#history.published(keyOfProject(ref), parts);
-    if (steps.length === 0) await this.writeData(ref, withPurgeRevision(data, this.newest()));
-    return this.#resultOf(ref, { changed: sizeOf(steps), revision: published.revision });
+    const changed = await this.#writeAll(parts, published, data);
+    if (changed === 0) await this.writeData(ref, withPurgeRevision(data, this.newest()));
+    return this.#resultOf(ref, { changed, revision: published.revision });
   }
 
   async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<PublishResult> {
@@ -136,42 +133,40 @@ export class WriterSession {
       return this.#resultOf(ref, { changed: 0, revision: this.newest() });
     }
     const recordAt: RecordAt = (revision) => withPurgeRevision(data, revision);
-    const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
+    const revision = await this.#step(ref, { parts: undefined, recordAt }, (step) => this.#scripts.withdraw(step));
     this.#published.delete(keyOfProject(ref));
-    this.#history.withdrawn(keyOfProject(ref), revision);
     return this.#resultOf(ref, { changed: published.fields.size, revision });
   }
 
   /**
-   * Publishes what was published last where Redis holds nothing of it any more, and nothing newer
-   * was ever sent; where Redis went back behind it, the credentials of it: what was revoked since
-   * lets nobody in. Where something newer may have been sent, which may have revoked more, no
-   * credential comes back that Redis doesn't have. Resources and root keys stay as they came back,
-   * with the data that came back with them, until they are compiled again.
+   * Publishes what was published last where Redis holds nothing of it any more; where Redis went
+   * back behind it, its credentials. What was revoked since goes first and in one step, so that
+   * what fails after it brings nothing back. Resources and root keys stay as they came back, with
+   * the data that came back with them, until they are compiled again.
    */
   async restore(ref: ProjectRef): Promise<void> {
     const key = keyOfProject(ref);
     const published = await this.#publishedOf(ref);
     const { fields, parts, revision } = published;
     if (parts === undefined) return;
-    const isUncertain = this.#history.isUncertain(key);
-    if (fields.size === 0) {
-      if (!isUncertain) await this.publish(parts, this.#recordOf(ref));
-    } else if (this.#history.isAhead(key, revision) || this.#history.isRestoring(key)) {
+    const data = this.#recordOf(ref);
+    if (fields.size === 0) await this.publish(parts, data);
+    else if (this.#history.isAhead(key, revision)) {
       const last = this.#history.partsOf(key);
-      const again = isUncertain ? withUnrevokedCredentials(parts, last) : withLastCredentials(parts, last);
-      const steps = changesOf(again, this.#keyring(), published);
-      // It may take several steps, and end after any of them: then it is taken up again.
-      this.#history.beginRestore(key);
-      await this.#writeAll(steps, { published, parts: again, data: this.#recordOf(ref) });
-      this.#history.endRestore(key);
+      await this.#writeAll(withoutRevoked(parts, last), published, data);
+      await this.#writeAll(withLastCredentials(parts, last), published, data);
     }
   }
 
   async writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
     const record = this.#recordText(ref, data);
     if (record === unchangedRecord) return;
-    await this.#orForget(ref, () => this.fenced((epoch) => this.#scripts.recordData(epoch, ref, record)));
+    try {
+      await this.fenced((epoch) => this.#scripts.recordData(epoch, ref, record));
+    } catch (error) {
+      this.#forget(ref);
+      throw error;
+    }
     this.#remember(ref, data);
   }
 
@@ -181,7 +176,7 @@ export class WriterSession {
     if (parts === undefined) return 0;
     const steps = resealsOf(parts, this.#keyring(), published.fields);
     const recordAt: RecordAt = () => this.#recordOf(ref);
-    for (const step of steps) await this.#write(step, { published, parts, recordAt });
+    for (const step of steps) await this.#write(step, published, { parts, recordAt });
     return sizeOf(steps);
   }
 
@@ -217,25 +212,28 @@ export class WriterSession {
     return read;
   }
 
-  async #writeAll(
-    steps: readonly Change[],
-    { published, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
-  ): Promise<void> {
+  /** Answers with how many fields were written or removed. */
+  async #writeAll(parts: ProjectParts, published: PublishedContent, data: DataRecord | undefined): Promise<number> {
+    const steps = changesOf(parts, this.#keyring(), published);
     for (const step of steps) {
       // What comes is on record before it is served; a purge starts from the revision with which
       // the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
-      await this.#write(step, { published, parts, recordAt });
+      await this.#write(step, published, { parts, recordAt });
     }
     published.parts = parts;
+    return sizeOf(steps);
   }
 
-  async #write(change: Change, { published, parts, recordAt }: Writing): Promise<void> {
-    const { changed, removed } = change;
-    const { project } = parts;
+  async #write(
+    { changed, removed }: Change,
+    published: PublishedContent,
+    next: Next & { readonly parts: ProjectParts },
+  ): Promise<void> {
+    const { project } = next.parts;
     const { namespace, name, uid, hosts } = project;
     const ring = this.#keyring();
-    const revision = await this.#step(project, recordAt, (step) => {
+    const revision = await this.#step(project, next, (step) => {
       const { revision } = step;
       const values = changed.map(({ field, text, contentHash }) => {
         const sealed = seal(ring, { namespace, name, uid, field, revision }, text);
@@ -244,18 +242,18 @@ export class WriterSession {
       return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
     });
     const { kid } = ring.keys[0];
-    this.#history.stepWritten(keyOfProject(project), revision, { change, published });
     for (const { field, contentHash } of changed) published.fields.set(field, { contentHash, kid });
     for (const field of removed) published.fields.delete(field);
     published.revision = revision;
   }
 
-  /** One step with the next revision, and what is on record from it on. */
+  /** One step with the next revision. */
   async #step(
     ref: ProjectRef,
-    recordAt: RecordAt,
+    { parts, recordAt }: Next,
     run: (step: PublishStep & { readonly record: RecordText }) => Promise<PublishReply>,
   ): Promise<number> {
+    const key = keyOfProject(ref);
     const send = async (): Promise<number> => {
       const lastRevision = this.#lastRevision;
       // Milliseconds, so that revisions go on growing when Redis was emptied and the count began
@@ -267,9 +265,17 @@ export class WriterSession {
       this.#lastRevision = String(revision);
       return revision;
     };
-    const revision = await this.#orForget(ref, () => this.#inTurn(send));
-    this.#remember(ref, recordAt(revision));
-    return revision;
+    try {
+      const revision = await this.#inTurn(send);
+      this.#history.written(key, parts, revision);
+      this.#remember(ref, recordAt(revision));
+      return revision;
+    } catch (error) {
+      this.#forget(ref);
+      const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
+      if (!isUnwritten) this.#history.sent(key, parts);
+      throw error;
+    }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -278,16 +284,9 @@ export class WriterSession {
     return mine;
   }
 
-  /** What failed is perhaps written, perhaps not: Redis is looked at before the next step. */
-  async #orForget<T>(ref: ProjectRef, write: () => Promise<T>): Promise<T> {
-    try {
-      return await write();
-    } catch (error) {
-      this.#published.delete(keyOfProject(ref));
-      const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
-      if (!isUnwritten) this.#history.setUncertain(keyOfProject(ref));
-      throw error;
-    }
+  /** What failed is perhaps written, perhaps not: Redis is read again before the next step. */
+  #forget(ref: ProjectRef): void {
+    this.#published.delete(keyOfProject(ref));
   }
 
   #recordOf(ref: ProjectRef): DataRecord | undefined {

@@ -118,7 +118,8 @@ describe("a publish of several steps", () => {
     const pending = (purgeFromRevision: number) => recordWith(entry("books", { purgeFromRevision, purgeCause: "p" }));
     const broken = around({ call: 2, before: cutOff });
     await broken.begin();
-    const next = { ...manyUsers(shop, 0), resources: new Map() };
+    const users = new Map([...large.users].map(([name, user]) => [name, { ...user, credentialRevision: "next" }]));
+    const next = { ...shop, users, resources: new Map() };
     await expect(broken.publish(next, pending(0))).rejects.toThrow(CutOff);
     expect(await stored()).toEqual(pending(0));
     const after = await begunPublisher({ redisClient, keyring });

@@ -95,15 +95,29 @@ describe("what Redis has lost", () => {
   });
 
   it.each<readonly [string, (broken: Publisher) => Promise<unknown>, Omit<Around, "script">]>([
-    ["whether a change was written", (broken) => broken.publish(shop, books), { call: 2, after: unanswered }],
-    ["how much of a change was written", (broken) => broken.publish(manyUsers(shop, 450)), { call: 3, before: cutOff }],
-  ])("stays away where nobody knows %s: what it took away must not come back", async (_, change, what) => {
+    ["was not answered", (broken) => broken.publish(shop, books), { call: 2, after: unanswered }],
+    ["was cut off", (broken) => broken.publish(manyUsers(shop, 450)), { call: 3, before: cutOff }],
+  ])("comes back without what a change revoked that %s", async (_, change, what) => {
     const broken = around(what);
     await broken.begin();
     await broken.publish(changed(shop, withKey("revoked")), books);
     await expect(change(broken)).rejects.toThrow();
     await redisClient.write("x", "FLUSHALL");
     await broken.verify();
+    await broken.begin();
+    await broken.restore(ref);
+    expect((await served())?.keys).toEqual(shop.keys);
+  });
+
+  it("is nothing where the answer to the withdrawal is missing", async () => {
+    const broken = newPublisher({
+      redisClient: redisClientAround(redisClient, { script: "withdraw", call: 1, after: unanswered }),
+      keyring,
+    });
+    await broken.begin();
+    await broken.publish(shop, books);
+    await expect(broken.withdraw(ref)).rejects.toThrow(OutcomeUnknown);
+    await redisClient.write("x", "FLUSHALL");
     await broken.begin();
     await broken.restore(ref);
     expect(await served()).toBeUndefined();

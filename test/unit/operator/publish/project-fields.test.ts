@@ -68,12 +68,14 @@ describe("what has to be written", () => {
     expect(steps.map((step) => step.last)).toEqual(sizes.map((_, at) => at === sizes.length - 1));
   });
 
-  it("begins with removals, so many as there are", () => {
-    const steps = changesOf(shop, keyring, written(manyUsers(shop, 450)));
-    expect(steps.map((step) => [step.changed.length, step.removed.length])).toEqual([
-      [0, 200],
-      [0, 200],
-      [0, 50],
+  it("begins with all removals, which are revocations: they hold together", () => {
+    const before = written(manyUsers(shop, 450));
+    const sizes = (steps: readonly Change[]) => steps.map((step) => [step.changed.length, step.removed.length]);
+    expect(sizes(changesOf(shop, keyring, before))).toEqual([[0, 450]]);
+    const anew = changed(manyUsers(shop, 210), withConfig({ uid: "another" }));
+    expect(sizes(changesOf(anew, keyring, before))).toEqual([
+      [200, 240],
+      [14, 0],
     ]);
   });
 });
