@@ -3,11 +3,10 @@
 // refused with 2.
 
 import type { Kind } from "../../core/manifests/object.ts";
-import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
+import { applyFinalizer, finalizer, hasFinalizer } from "../../operator/finalize/finalizers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/objects.ts";
-import { finalizer, hasFinalizer } from "../../operator/model/finalizer.ts";
 import { finalizedKinds } from "../../operator/model/kinds.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import { isDeleting } from "../../operator/model/project-objects.ts";

@@ -13,7 +13,7 @@ import { type DataRecord, kindOf } from "../model/data-record.ts";
 import { childKindNames, childKinds } from "../model/kinds.ts";
 import type { Child, CustomResource } from "../model/objects.ts";
 import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
-import type { PublishedProject } from "../model/published-project.ts";
+import type { PublishedProject } from "../publish/writer-session.ts";
 import { readPages } from "../watch/list-pages.ts";
 import type { Definitions } from "./definitions.ts";
 

@@ -5,7 +5,7 @@ import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
-import { finalizer, hasFinalizer } from "../model/finalizer.ts";
+import { applyFinalizer, finalizer, hasFinalizer, isAsWanted, wantsFinalizer } from "./finalizers.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { allObjects, effectiveDeletionPolicy, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
@@ -14,7 +14,6 @@ import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
 import { purgeEntry } from "./data-audit.ts";
 import { isEmpty } from "./data-plan.ts";
-import { applyFinalizer, isAsWanted, wantsFinalizer } from "./finalizers.ts";
 
 /** Finalizers of one Project that are set or removed side by side. */
 const writesAtATime = 8;

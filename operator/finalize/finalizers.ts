@@ -7,9 +7,18 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/objects.ts";
 import type { DataRecord } from "../model/data-record.ts";
-import { finalizer, hasFinalizer } from "../model/finalizer.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
+
+export const finalizer = "jsonplane.io/purge";
+
+export function hasFinalizer({
+  metadata,
+}: {
+  readonly metadata: { readonly finalizers?: readonly string[] };
+}): boolean {
+  return metadata.finalizers?.includes(finalizer) === true;
+}
 
 export interface FinalizerInput {
   readonly object: CustomResource;

@@ -5,7 +5,7 @@
 import type { KubeReader } from "../kube/api.ts";
 import { namespaceType } from "../kube/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
-import type { PublishedProject } from "../model/published-project.ts";
+import type { PublishedProject } from "../publish/writer-session.ts";
 
 export interface NamespaceUids {
   /** Undefined when there is no such namespace. Throws the failure of the API server. */

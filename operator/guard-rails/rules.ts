@@ -8,7 +8,7 @@ import { oneOf } from "../../core/env/setting-readers.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { dnsLabel } from "../../core/manifests/metadata.ts";
 import type { KubeObject } from "../kube/api.ts";
-import type { WatchSink } from "../watch/watched.ts";
+import type { WatchSink } from "../watch/object-cache.ts";
 
 function readAmount(text: string): number {
   const amount = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;

@@ -13,19 +13,23 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { DataRecord } from "../model/data-record.ts";
-import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecord, recordText, withPurgeRevision } from "./data-records.ts";
 import { type Change, changesOf, type PublishedContent, readProject, resealsOf } from "./project-fields.ts";
 import { type PublishHistory, withLastCredentials, withoutRevoked } from "./publish-history.ts";
-import {
-  noRecord,
-  type PublishReply,
-  type PublishScripts,
-  type PublishStep,
-  type RecordText,
-  unchangedRecord,
-} from "./publish-scripts.ts";
+import { noRecord, type PublishReply, type PublishScripts, type PublishStep, type RecordText, unchangedRecord } from "./publish-scripts.ts";
 import { NotTheWriter } from "./refusals.ts";
+
+/** What Redis holds of one project. */
+export interface PublishedProject {
+  /**
+   * Absent when nothing is published, or nothing that the key ring opens. A field that can't be
+   * opened is left out.
+   */
+  readonly parts?: ProjectParts;
+  readonly data?: DataRecord;
+  /** The revision of the project's newest step, removals included; 0 when nothing is published. */
+  readonly revision: number;
+}
 
 export interface PublishResult {
   /** Fields written or removed; 0 when Redis had all of it already. */

@@ -14,7 +14,7 @@ import type { IssuerFetcher } from "../issuers/issuer-fetcher.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import type { Seen } from "../model/project-objects.ts";
-import type { PublishedProject } from "../model/published-project.ts";
+import type { PublishedProject } from "../publish/writer-session.ts";
 import type { ConfigWriter, OpenRedis } from "../publish/config-writer.ts";
 import type { PassHashes } from "../queue/password-hasher.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";

@@ -3,25 +3,28 @@
 // what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import { allObjects, isDeleting, type ProjectObjects, type Seen, versionsOf } from "../model/project-objects.ts";
+import { auditOf } from "../resolve/credential-event.ts";
+import { asPublished, resolveProject } from "../resolve/project.ts";
+import { writeSecrets } from "../resolve/write-secrets.ts";
+import type { CompiledProject, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
+import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
+import { compileProject } from "../compile/compile-project.ts";
+import { noHosts } from "../compile/hosts.ts";
+import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
+import { planKeptData } from "../finalize/kept-data.ts";
 import { issuerSourcesOf } from "../compile/issuers.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
-import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
 import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { IssuerSource } from "../model/issuers.ts";
-import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
-import { asPublished } from "../resolve/project.ts";
 import { dataEventsOf } from "../status/data-events.ts";
-import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
-import { compileStep } from "./compile.ts";
-import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
 import { type ReconcileResult, resultOf, unreportedResult } from "./reconcile-result.ts";
-import { resolveStep } from "./resolve.ts";
 import type { Served, Unreported } from "./served.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
@@ -238,4 +241,82 @@ function outcomeOf(
     },
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
+}
+
+/**
+ * Compiles: objects, credentials and what is known of stored data become the configuration to
+ * serve, a verdict per object, and what to record of the data. Nothing is written.
+ */
+function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
+  const { objects, published, namespaceUid, deps } = pass;
+  const now = deps.clock.now();
+  const requests = deps.deletions.requestsOf(objects.ref);
+  const { parts, verdicts, ...pending } = compileProject({
+    ...objects,
+    signing: resolved.signing,
+    credentials: resolved.credentials,
+    hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
+    issuers: deps.issuers,
+    foreignData: evaluation.foreignData,
+    openPurges: evaluation.openPurges,
+    checkResource: deps.checkResource,
+    ...(published.parts !== undefined && { published: published.parts }),
+  });
+  const data = planKeptData(evaluation, {
+    objects,
+    parts: namespaceUid === undefined ? undefined : parts,
+    namespaceUid,
+    requests,
+    now,
+  });
+  return { parts: parts && withUnserved(parts, data.record), verdicts, ...pending, data, requests, evaluatedAt: now };
+}
+
+/**
+ * What objects lose is published after the Secrets of a pass are written: more would keep it
+ * waiting.
+ */
+const maxWritten = 32;
+
+/**
+ * Resolves credentials: Secrets are read, minted and repaired, and written before anything that
+ * depends on them is published. Rejects where the API server does not answer, or a Secret was
+ * changed meanwhile.
+ */
+async function resolveStep(pass: Pass): Promise<ResolvedProject> {
+  const { published, redis, deps } = pass;
+  const { parts, revision } = published;
+  const objects = objectsWithSecrets(pass);
+  const { find, ...trust } = await deps.secrets.prepare(objects);
+  const hashes = deps.hashesOf(keyOfProject(objects.ref));
+  const resolved = await resolveProject(objects, parts, {
+    findSecret: find,
+    random: deps.random,
+    now: deps.clock.now(),
+    hashPassword: hashes.hashPassword,
+    baseUrl: deps.baseUrlOf(objects.ref),
+    ...trust,
+    ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
+    maxWritten,
+  });
+  const hashingMs = hashes.end();
+  const written = await writeSecrets(resolved, {
+    write: deps.secrets.write,
+    report(event) {
+      deps.recorder.record(event.subject, event.note);
+      const entry = auditOf(event);
+      if (entry !== undefined) deps.audit.record(entry);
+    },
+  });
+  const isComplete = written.refused.length === 0;
+  return { ...written.resolved, isComplete, ...(hashingMs !== undefined && { hashingMs }) };
+}
+
+/**
+ * A Project whose deletion waits may outlive its namespace: no Secret can be made there any more,
+ * and it is withdrawn like one that has gone.
+ */
+function objectsWithSecrets({ objects, namespaceUid }: Pass): ProjectObjects {
+  const { project: _, ...others } = objects;
+  return namespaceUid === undefined ? others : objects;
 }

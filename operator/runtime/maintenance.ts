@@ -3,12 +3,14 @@
 // certificate ends and how many objects it stores, renews the fleet's ring, sweeps what is left
 // behind, and looks at everything again now and then.
 
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
+import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
+import type { Publisher } from "../publish/publisher.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import { type OrphanedProjectsDeps, orphanedProjects } from "./orphaned-projects.ts";
 
 export interface MaintenanceDeps extends OrphanedProjectsDeps {
   readonly queue: WorkQueue;
@@ -166,4 +168,35 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       ]);
     },
   };
+}
+
+export interface OrphanedProjectsDeps {
+  /** Keys of all Projects that objects name. */
+  readonly keys: () => Iterable<string>;
+  /** False of a namespace whose objects are not known. */
+  readonly isCurrent: (namespace: string) => boolean;
+  readonly publisher: () => Promise<Publisher>;
+}
+
+/**
+ * Keys of what is published, or has data to be purged, and belongs to no object: its own reconcile
+ * confirms that, and withdraws it. What was withdrawn before, and whose last objects went while
+ * nobody looked, is among them: its data count as kept from then on.
+ */
+export async function orphanedProjects(deps: OrphanedProjectsDeps): Promise<readonly string[]> {
+  const publisher = await deps.publisher();
+  const present = new Set(deps.keys());
+  const known = (await publisher.published()).filter(({ namespace }) => deps.isCurrent(namespace));
+  const published = new Set(known.map(keyOfProject));
+  const isThere = (key: string) =>
+    present.has(key) || published.has(key) || !deps.isCurrent(projectOfKey(key).namespace);
+  return [...published.difference(present), ...leftBehind(publisher.dataRecords(), isThere)];
+}
+
+/** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
+function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
+  const left = [...records].filter(
+    ([key, record]) => awaitsPurge(record) || (mayDependOnObject(record) && !isThere(key)),
+  );
+  return left.map(([key]) => key);
 }

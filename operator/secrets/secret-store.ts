@@ -15,7 +15,7 @@ import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { kindLabel, ownerAnnotation } from "../model/secret-names.ts";
 import type { ProjectTools } from "../resolve/project.ts";
 import type { FindSecret, SecretWrite } from "../resolve/resolution.ts";
-import type { Watched } from "../watch/watched.ts";
+import type { Watched } from "../watch/object-cache.ts";
 import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 

@@ -8,10 +8,9 @@ import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
 import { isForbidden, isNotFound, type KubeObject, retryAfterMsOf } from "../kube/api.ts";
 import { readPages } from "./list-pages.ts";
-import { isSameVersion, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
+import { isSameVersion, keyOf, type ObjectCache, versionOf, type Watched } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { backoffOf, type WatchTimes } from "./watch-times.ts";
-import type { Watched } from "./watched.ts";
 
 /** What is checked. */
 export interface CheckedReflection {

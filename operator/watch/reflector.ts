@@ -8,11 +8,10 @@ import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, retryAfterMsOf, ty
 import { joinSignals } from "../kube/signals.ts";
 import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
-import { type CompleteList, ObjectCache } from "./object-cache.ts";
+import { type CompleteList, ObjectCache, type Watched } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
-import { WatchSilent, watchOnce } from "./watch-once.ts";
+import { watchOnce, WatchSilent } from "./watch-once.ts";
 import { backoffOf, defaultWatchTimes, type WatchTimes } from "./watch-times.ts";
-import type { Watched } from "./watched.ts";
 
 export interface Reflector {
   readonly watched: Watched;

@@ -1,11 +1,10 @@
 // Statuses and finalizers as the API server takes them.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
+import { applyFinalizer, finalizer } from "../../operator/finalize/finalizers.ts";
 import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/objects.ts";
-import { finalizer } from "../../operator/model/finalizer.ts";
 import type { Project } from "../../operator/model/objects.ts";
 import { applyStatus } from "../../operator/status/apply-status.ts";
 import { statusOf } from "../../operator/status/object-status.ts";

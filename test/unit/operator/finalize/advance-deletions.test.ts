@@ -2,10 +2,10 @@
 // this operator took away itself is no repair, and of one from which somebody else takes it away.
 
 import { beforeEach, expect, it } from "vitest";
-import { type AdvanceDeletionsDeps, advanceDeletions } from "../../../../operator/finalize/advance-deletions.ts";
+import { advanceDeletions, type AdvanceDeletionsDeps } from "../../../../operator/finalize/advance-deletions.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
-import { finalizer } from "../../../../operator/model/finalizer.ts";
+import { finalizer } from "../../../../operator/finalize/finalizers.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 

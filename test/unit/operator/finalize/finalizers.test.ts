@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { applyFinalizer, type FinalizerInput, wantsFinalizer } from "../../../../operator/finalize/finalizers.ts";
+import { applyFinalizer, finalizer, type FinalizerInput, wantsFinalizer } from "../../../../operator/finalize/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
-import { finalizer } from "../../../../operator/model/finalizer.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createNamespaceUids } from "../../../../operator/finalize/namespace-uids.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-record.ts";
-import type { PublishedProject } from "../../../../operator/model/published-project.ts";
+import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const project = stored("Project", "shop");

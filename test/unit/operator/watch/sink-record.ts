@@ -1,7 +1,7 @@
 // A sink that keeps what it got, as an index of the operator would, and notices what can't be.
 
 import type { KubeObject } from "../../../../operator/kube/api.ts";
-import type { WatchSink } from "../../../../operator/watch/watched.ts";
+import type { WatchSink } from "../../../../operator/watch/object-cache.ts";
 
 export interface SinkRecord extends WatchSink {
   /** What an index fed by this sink holds: key → object. */
