@@ -5,32 +5,38 @@ import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
-import { applyFinalizer, finalizer, hasFinalizer, isAsWanted, wantsFinalizer } from "./finalizers.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { allObjects, effectiveDeletionPolicy, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
+import type { OperatorMetrics } from "../observe/metrics.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
 import { purgeEntry } from "./data-audit.ts";
 import { isEmpty } from "./data-plan.ts";
+import { applyFinalizer, finalizer, hasFinalizer, isAsWanted, wantsFinalizer } from "./finalizers.ts";
 
 /** Finalizers of one Project that are set or removed side by side. */
 const writesAtATime = 8;
 
-export interface AdvanceDeletionsDeps {
+export interface DeletionsDeps {
   readonly api: KubeApi;
   readonly mode: "cluster" | "namespaced";
   readonly sweep: SecretSweep;
-  /** Take over what another installation, or an earlier namespace, left. */
-  readonly adopt: boolean;
   /** Limits how often finalizers are set again that something else removes. */
   readonly repairs: Repairs;
   /** Applies the object that an own write returned to the cache. */
   readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
-  readonly onPurged: (entries: number) => void;
-  readonly onSwept: (secrets: number) => void;
+  readonly metrics: Pick<OperatorMetrics, "observeConfig">;
   readonly audit: AuditLog;
+}
+
+export interface Deletions {
+  advance(state: DeletionState, redis: OpenRedis): Promise<DeletionProgress>;
+}
+
+export function createDeletions(deps: DeletionsDeps): Deletions {
+  return { advance: (state, redis) => advanceDeletions(state, redis, deps) };
 }
 
 export interface DeletionProgress {
@@ -61,7 +67,7 @@ export interface DeletionProgress {
   readonly finalizerRefusals: readonly unknown[];
 }
 
-interface Deletions {
+export interface DeletionState {
   readonly objects: ProjectObjects;
   /**
    * The namespace was deleted with its Secrets, or can't be read. The sweep of orphans finds what
@@ -72,16 +78,20 @@ interface Deletions {
   readonly record: DataRecord | undefined;
 }
 
-export async function advanceDeletions(
-  { objects, isNamespaceGone, deleted, record }: Deletions,
+async function advanceDeletions(
+  { objects, isNamespaceGone, deleted, record }: DeletionState,
   redis: OpenRedis,
-  deps: AdvanceDeletionsDeps,
+  deps: DeletionsDeps,
 ): Promise<DeletionProgress> {
   const outcome = await purge({ objects, record, audit: deps.audit }, redis);
-  if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
+  if (outcome !== undefined && outcome.purged.length > 0)
+    deps.metrics.observeConfig({ kind: "purged", count: outcome.purged.length });
   const finalizers = await reconcileFinalizers(objects, outcome?.record, deps);
   const subjects = isNamespaceGone ? [] : deleted;
-  for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
+  for (const object of subjects) {
+    const { length } = await deps.sweep.sweepSubject(object);
+    deps.metrics.observeConfig({ kind: "secrets_swept", count: length });
+  }
   return {
     purged: outcome?.purged ?? [],
     waiting: new Map<string, DeletionWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
@@ -124,7 +134,7 @@ async function purge(
  * Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it
  * has no right to remove them.
  */
-function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, DeletionWait][] {
+function waitingForRights(objects: ProjectObjects, { mode }: DeletionsDeps): readonly [string, DeletionWait][] {
   if (mode === "cluster") return [];
   const blocked = allObjects(objects).filter((object) => isDeleting(object) && hasFinalizer(object));
   return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
@@ -150,7 +160,7 @@ const nothingReconciled: FinalizerResults = {
 async function reconcileFinalizers(
   objects: ProjectObjects,
   record: DataRecord | undefined,
-  deps: AdvanceDeletionsDeps,
+  deps: DeletionsDeps,
 ): Promise<FinalizerResults> {
   // There the operator has no right to touch the objects themselves, only their status.
   if (deps.mode === "namespaced") return nothingReconciled;
@@ -187,7 +197,7 @@ type FinalizerResult =
 async function reconcileFinalizer(
   object: CustomResource,
   { objects, record }: FinalizerContext,
-  { api, mode, repairs, applyOwnWrite }: AdvanceDeletionsDeps,
+  { api, mode, repairs, applyOwnWrite }: DeletionsDeps,
 ): Promise<FinalizerResult> {
   const wanted = wantsFinalizer({ object, effectivePolicy: policyOf(object, objects), mode, record });
   if (isAsWanted(object, wanted)) return { outcome: "done" };

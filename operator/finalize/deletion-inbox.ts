@@ -7,7 +7,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../kube/objects.ts";
 import { type DataRecord, isDataKept } from "../model/data-record.ts";
-import { deletionAnnotation, type DeletionRequest, isMeant, readRequests } from "./deletion-requests.ts";
+import { type DeletionRequest, deletionAnnotation, isMeant, readRequests } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
   /** The deletions that are requested of the project now. */

@@ -3,10 +3,12 @@
 // emptied or another one wrote. Rejects with StoreUnavailable while Redis is away.
 
 import { Backoff } from "../../core/backoff.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
+import type { Availability } from "./availability.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
 import { type RedisContested, RedisRefused } from "./refusals.ts";
@@ -25,6 +27,8 @@ export interface ConfigWriter {
    * any more.
    */
   session(): Promise<OpenRedis>;
+  /** Whether a replica serves the Project, where its newest revision is not known. */
+  availabilityOf(ref: ProjectRef): Availability;
   /** One check, for a timer; begins a new session where that is needed. Rejects like `session`. */
   verify(): Promise<void>;
   /** Nothing is opened or begun afterwards. */
@@ -61,6 +65,7 @@ const retries = { firstMs: 250, maxMs: 5_000, jitter: 0 };
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   const { open, confirm, takeOver, onSessionBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
   let opening: Promise<OpenRedis> | undefined;
+  let opened: OpenRedis | undefined;
   let beginning: Promise<OpenRedis> | undefined;
   let current: OpenRedis | undefined;
   let closed = false;
@@ -85,6 +90,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     // it is.
     current = undefined;
     const redis = await ensureOpen();
+    opened = redis;
     try {
       const overridden = await redis.publisher.begin({ confirm, takeOver });
       if (overridden !== undefined) onTakenOver?.(overridden);
@@ -119,6 +125,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
 
   return {
     session: () => ensureSession(false),
+    availabilityOf: (ref) => opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
     async verify() {
       const { publisher } = await ensureSession(true);
       if ((await publisher.verify()) === "lost") await ensureSession(true);

@@ -2,12 +2,28 @@
 // sealing key, the parts, opened, and the revision; and what has to be written so that it holds
 // other parts. A field that can't be read or opened is left out of the parts and written again.
 
-import { configKeys, credentialsKey, isCredentialField, keyOfProject, projectConfigKey } from "../../core/config/config-keys.ts";
+import {
+  configKeys,
+  credentialsKey,
+  isCredentialField,
+  keyOfProject,
+  projectConfigKey,
+} from "../../core/config/config-keys.ts";
 import { fieldTexts, type ProjectField, readKey, readProjectField, readUser } from "../../core/config/fields.ts";
-import { keyedHash, type Keyring } from "../../core/config/keyring.ts";
+import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { readEntry, readPublished } from "../../core/config/published-value.ts";
 import { open, type SealBinding, SealBroken } from "../../core/config/seal.ts";
-import type { IssuerConfig, KeyConfig, ProjectConfig, ProjectParts, ProjectRef, ResourceConfig, RootKeyConfig, SigningRing, UserConfig } from "../../core/config/types.ts";
+import type {
+  IssuerConfig,
+  KeyConfig,
+  ProjectConfig,
+  ProjectParts,
+  ProjectRef,
+  ResourceConfig,
+  RootKeyConfig,
+  SigningRing,
+  UserConfig,
+} from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText } from "../../core/redis/reply.ts";

@@ -1,6 +1,12 @@
 // Calls the scripts that write configuration: positions of keys and arguments exist here only.
 
-import { configKeys, credentialsKey, isCredentialField, keyOfProject, projectConfigKey } from "../../core/config/config-keys.ts";
+import {
+  configKeys,
+  credentialsKey,
+  isCredentialField,
+  keyOfProject,
+  projectConfigKey,
+} from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";

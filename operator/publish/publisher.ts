@@ -16,13 +16,13 @@ import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../model/data-record.ts";
-import { type PublishedProject, type PublishResult, WriterSession } from "./writer-session.ts";
 import { readDataRecords } from "./data-records.ts";
 import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { NotTheWriter, RedisContested, ReplicasOutdated, WrittenByNewerVersion } from "./refusals.ts";
 import { liveReplicas } from "./replicas.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
+import { type PublishedProject, type PublishResult, WriterSession } from "./writer-session.ts";
 
 export interface BeginOptions {
   /** Whether this process may write: asked before the epoch is taken. */

@@ -3,7 +3,7 @@
 // projects and replicas are not affected.
 
 import { usageKey } from "../../core/config/config-keys.ts";
-import { type QuotaKind, quotaKinds, type QuotaUse, type QuotaUses } from "../../core/config/quota-uses.ts";
+import { type QuotaKind, type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { RedisFault } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";

@@ -16,7 +16,14 @@ import type { DataRecord } from "../model/data-record.ts";
 import { readDataRecord, recordText, withPurgeRevision } from "./data-records.ts";
 import { type Change, changesOf, type PublishedContent, readProject, resealsOf } from "./project-fields.ts";
 import { type PublishHistory, withLastCredentials, withoutRevoked } from "./publish-history.ts";
-import { noRecord, type PublishReply, type PublishScripts, type PublishStep, type RecordText, unchangedRecord } from "./publish-scripts.ts";
+import {
+  noRecord,
+  type PublishReply,
+  type PublishScripts,
+  type PublishStep,
+  type RecordText,
+  unchangedRecord,
+} from "./publish-scripts.ts";
 import { NotTheWriter } from "./refusals.ts";
 
 /** What Redis holds of one project. */

@@ -22,8 +22,8 @@ export async function publishStep(pass: Pass, compiled: CompiledProject): Promis
   // Without its namespace a Project is being deleted.
   const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
   const result = await write(pass, compiled, served);
-  deps.deletions.markRecorded(compiled.requests, compiled.evaluatedAt);
-  deps.onPublished(objects.ref, served, refusedUid(objects));
+  deps.deletionRequests.markRecorded(compiled.requests, compiled.evaluatedAt);
+  deps.progress.published(objects.ref, served, refusedUid(objects));
   return result;
 }
 
@@ -34,7 +34,7 @@ function refusedUid({ project, notAllowed }: Pass["objects"]): string | undefine
 
 async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts | undefined): Promise<PublishResult> {
   const { objects, namespaceUid, redis, deps } = pass;
-  const { clock, observePublish, audit } = deps;
+  const { clock, metrics, audit } = deps;
   const { publisher } = redis;
   const record = planData(compiled.data, {
     objects,
@@ -47,7 +47,7 @@ async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
     const { changed } = result;
     if (changed > 0)
-      observePublish({ kind: "published", seconds: (clock.monotonic() - since) / 1000, fields: changed });
+      metrics.observeConfig({ kind: "published", seconds: (clock.monotonic() - since) / 1000, fields: changed });
     for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data })) audit.record(entry);
     return result;
   } catch (error) {
@@ -57,7 +57,7 @@ async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts
         audit.record({ action, facts: { ...facts, outcome: "unknown" } });
       }
     }
-    observePublish({ kind: "publish_failed" });
+    metrics.observeConfig({ kind: "publish_failed" });
     throw error;
   }
 }
@@ -128,7 +128,7 @@ interface Staying {
 async function revoke({ objects, deleted, published, redis, deps }: StartedPass, stays: Staying): Promise<void> {
   const { parts, data } = published;
   // Without a deletion there may be lowered access, which is still to be published.
-  const isOver = (): void => void (deleted.length > 0 && deps.onRevoked(objects.ref));
+  const isOver = (): void => void (deleted.length > 0 && deps.progress.revoked(objects.ref));
   if (parts === undefined) return isOver();
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));

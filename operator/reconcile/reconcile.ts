@@ -2,27 +2,28 @@
 // what its statuses are to say. Every step can be repeated: the next run repairs what failed, or
 // what a crash left behind.
 
+import { randomBytes } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { allObjects, isDeleting, type ProjectObjects, type Seen, versionsOf } from "../model/project-objects.ts";
-import { auditOf } from "../resolve/credential-event.ts";
-import { asPublished, resolveProject } from "../resolve/project.ts";
-import { writeSecrets } from "../resolve/write-secrets.ts";
-import type { CompiledProject, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
-import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
+import { issuerSourcesOf } from "../compile/issuers.ts";
+import type { DeletionProgress } from "../finalize/advance-deletions.ts";
+import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
 import { planKeptData } from "../finalize/kept-data.ts";
-import { issuerSourcesOf } from "../compile/issuers.ts";
-import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
-import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { IssuerSource } from "../model/issuers.ts";
+import { allObjects, isDeleting, type ProjectObjects, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
+import { auditOf } from "../resolve/credential-event.ts";
+import { asPublished, resolveProject } from "../resolve/project.ts";
+import { writeSecrets } from "../resolve/write-secrets.ts";
 import { dataEventsOf } from "../status/data-events.ts";
+import type { CompiledProject, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
+import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
 import { type ReconcileResult, resultOf, unreportedResult } from "./reconcile-result.ts";
 import type { Served, Unreported } from "./served.ts";
@@ -140,7 +141,7 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
   return evaluateData({
     objects,
     deleted,
-    adopt: deps.adopt,
+    adopt: deps.settings.adopt,
     ordered: await orderedPurges(published.data, redis.purges),
     ...(published.data !== undefined && { publishedRecord: published.data }),
     ...(published.parts !== undefined && { publishedParts: published.parts }),
@@ -179,7 +180,7 @@ function isUnpublished({ objects: { project }, published: { parts } }: Pass): bo
 async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionProgress> {
   const { objects, deleted, namespaceUid, redis, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  return await advanceDeletions({ objects, isNamespaceGone, deleted, record: publishResult.data }, redis, deps);
+  return await deps.deletions.advance({ objects, isNamespaceGone, deleted, record: publishResult.data }, redis);
 }
 
 function recordDataEvents(
@@ -192,7 +193,7 @@ function recordDataEvents(
   for (const { subject, note } of events) deps.recorder.record(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "usageDue" | "isChanged">;
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "settings" | "usageDue" | "watched">;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -214,7 +215,7 @@ export async function writeStatuses(
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
   const outcome = outcomeOf(served, redis, deps);
-  const rewriteAfterMs = await deps.statuses.write(outcome, () => deps.isChanged(outcome.objects.ref));
+  const rewriteAfterMs = await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
   const [refusal] = served.progress.finalizerRefusals;
   if (refusal !== undefined) throw refusal;
@@ -227,7 +228,7 @@ type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 function outcomeOf(
   steps: Steps,
   { acknowledgements, publisher }: OpenRedis,
-  { baseUrlOf, usageDue }: ReportDeps,
+  { settings, usageDue }: ReportDeps,
 ): ProjectOutcome {
   const { ref } = steps.objects;
   const key = keyOfProject(ref);
@@ -240,7 +241,7 @@ function outcomeOf(
       isDue: usageDue.has(key),
     },
   };
-  return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
+  return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: settings.baseUrlOf(ref) };
 }
 
 /**
@@ -250,12 +251,12 @@ function outcomeOf(
 function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
-  const requests = deps.deletions.requestsOf(objects.ref);
+  const requests = deps.deletionRequests.requestsOf(objects.ref);
   const { parts, verdicts, ...pending } = compileProject({
     ...objects,
     signing: resolved.signing,
     credentials: resolved.credentials,
-    hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
+    hosts: objects.project === undefined ? noHosts : deps.hosts.grantOf(objects.project),
     issuers: deps.issuers,
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
@@ -288,13 +289,13 @@ async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const { parts, revision } = published;
   const objects = objectsWithSecrets(pass);
   const { find, ...trust } = await deps.secrets.prepare(objects);
-  const hashes = deps.hashesOf(keyOfProject(objects.ref));
+  const hashes = deps.hasher.passOf(keyOfProject(objects.ref));
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,
-    random: deps.random,
+    random: randomBytes,
     now: deps.clock.now(),
     hashPassword: hashes.hashPassword,
-    baseUrl: deps.baseUrlOf(objects.ref),
+    baseUrl: deps.settings.baseUrlOf(objects.ref),
     ...trust,
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     maxWritten,

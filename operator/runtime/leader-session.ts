@@ -6,13 +6,15 @@ import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
 import { createAbsences } from "../finalize/absences.ts";
+import { createDeletions } from "../finalize/advance-deletions.ts";
 import { createDefinitions, type Definitions } from "../finalize/definitions.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
-import type { KubeApi } from "../kube/api.ts";
+import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import type { Leadership } from "../lead/elector.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
+import type { CustomResource } from "../model/objects.ts";
 import { lookAtRedis, type RedisServer } from "../observe/figures.ts";
 import { createAcknowledgementLog, createReminders } from "../observe/repeated-failures.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
@@ -34,7 +36,7 @@ import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { createOwnership } from "./ownership.ts";
-import { type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { type KeyProgress, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
@@ -192,7 +194,7 @@ export class LeaderSession {
   /** The caches are complete. */
   start(): void {
     for (const object of this.#context.caches.index.all()) this.#handlers.addExisting(object);
-    const deps = this.#handleDeps();
+    const deps = this.#keyDeps();
     const workers = runStageWorkers({
       context: this.#context,
       queue: this.#queue,
@@ -306,43 +308,25 @@ export class LeaderSession {
     if (this.#opened !== undefined) await this.keptData.look(await this.#keyRing.look(this.#opened));
   }
 
-  #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
-    const { caches, clock, metrics, settings, logger } = this.#context;
-    const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
-      caches.objects[object.kind].applyOwnWrite(answer);
-    return {
+  #keyDeps(): ProcessKeyDeps & ReportKeyDeps {
+    const { caches, clock, metrics, settings, logger, monotonic, audit } = this.#context;
+    const common = {
       api: this.#api,
-      applyOwnWrite,
+      recorder: this.#recorder,
+      applyOwnWrite: (object: CustomResource, answer: KubeObject) => caches.objects[object.kind].applyOwnWrite(answer),
+    };
+    return {
       clock,
-      ownership: createOwnership({
-        api: this.#api,
-        controller: controllerIn(settings.namespace),
-        adopt: settings.adopt,
-        applyOwnWrite,
-        recorder: this.#recorder,
-        logger,
-      }),
-      isCurrent: caches.isCurrent,
-      baseUrlOf: settings.baseUrlOf,
-      availabilityOf: (ref) =>
-        this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
-      adopt: settings.adopt,
-      mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
-      objectsOf: this.#limits.objectsOf,
-      takeDeleted: this.#limits.limitDeleted(this.#handlers.takeDeleted),
-      giveBack: this.#handlers.giveBack,
-      sessionCount: this.#maintenance.sessionCount,
-      unreported: new Map(),
-      isChanged: (ref) => this.#queue.isChanged(keyOfProject(ref)),
-      onReported: (key, awaited) => this.#handlers.awaits(key, awaited, this.#opened?.acknowledgements),
-      onProcessed: (key, { done, nothingMissing, writeFailed }) => {
-        this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
-        this.#health.processed(key, writeFailed === true);
-        this.#maintenance.processed(key, nothingMissing);
+      settings,
+      watched: {
+        objectsOf: this.#limits.objectsOf,
+        isCurrent: caches.isCurrent,
+        isChanged: (ref) => this.#queue.isChanged(keyOfProject(ref)),
+        takeDeleted: this.#limits.limitDeleted(this.#handlers.takeDeleted),
+        giveBack: this.#handlers.giveBack,
       },
+      ownership: createOwnership({ ...common, controller: controllerIn(settings.namespace), adopt: settings.adopt, logger }),
       writer: this.#writer,
-      deletions: this.keptData.deletions,
-      usageDue: this.usage.due,
       absences: createAbsences({
         api: this.#api,
         definitions: this.#definitions,
@@ -358,33 +342,51 @@ export class LeaderSession {
         foreign: caches.foreignSecrets,
         sealKey: () => this.#opened?.sealKey,
         adopt: settings.adopt,
-        monotonic: this.#context.monotonic,
+        monotonic,
       }),
-      grantOf: this.#hosts.grantOf,
+      hasher: this.#hasher,
+      hosts: this.#hosts,
       issuers: this.issuers,
-      onRevoked: (ref) => this.revocations.published(keyOfProject(ref), this.#opened?.publisher.newest() ?? 0),
-      onPublished: (ref, parts, refusedUid) => {
-        this.revocations.published(keyOfProject(ref), this.#opened?.publisher.newest() ?? 0);
-        for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
-      },
-      observePublish: (observation) => metrics.observeConfig(observation),
+      checkResource: createResourceCheck(),
+      deletionRequests: this.keptData.deletions,
+      deletions: createDeletions({
+        ...common,
+        mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
+        sweep: this.#sweep,
+        repairs: createRepairs(monotonic),
+        metrics,
+        audit,
+      }),
+      usageDue: this.usage.due,
       statuses: createLeaderStatuses({
+        ...common,
         context: this.#context,
-        api: this.#api,
-        recorder: this.#recorder,
-        applyOwnWrite,
         takeProgrammedDelay: this.#handlers.takeProgrammedDelay,
         redis: () => this.#opened,
       }),
+      progress: this.#progress(),
+      unreported: new Map(),
       recorder: this.#recorder,
-      checkResource: createResourceCheck(),
-      hashesOf: this.#hasher.passOf,
-      random: randomBytes,
-      sweep: this.#sweep,
-      repairs: createRepairs(this.#context.monotonic),
-      audit: this.#context.audit,
-      onPurged: (count) => metrics.observeConfig({ kind: "purged", count }),
-      onSwept: (count) => metrics.observeConfig({ kind: "secrets_swept", count }),
+      audit,
+      metrics,
+    };
+  }
+
+  #progress(): KeyProgress {
+    const newest = (): number => this.#opened?.publisher.newest() ?? 0;
+    return {
+      sessionCount: this.#maintenance.sessionCount,
+      published: (ref, parts, refusedUid) => {
+        this.revocations.published(keyOfProject(ref), newest());
+        for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
+      },
+      revoked: (ref) => this.revocations.published(keyOfProject(ref), newest()),
+      processed: (key, { done, nothingMissing, writeFailed }) => {
+        this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
+        this.#health.processed(key, writeFailed === true);
+        this.#maintenance.processed(key, nothingMissing);
+      },
+      reported: (key, awaited) => this.#handlers.awaits(key, awaited, this.#opened?.acknowledgements),
     };
   }
 }

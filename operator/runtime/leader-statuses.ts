@@ -5,22 +5,21 @@ import { userField } from "../../core/config/fields.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { controllerIn } from "../model/controller.ts";
 import type { StoppableRecorder } from "../record/event-recorder.ts";
-import { createStatusWriter } from "../status/status-writer.ts";
+import { createStatusWriter, type StatusWriter, type StatusWriterDeps } from "../status/status-writer.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { LeaderRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import type { ProcessKeyDeps } from "./process-key.ts";
 
 export interface LeaderStatusesDeps extends Pick<EventHandlers, "takeProgrammedDelay"> {
   readonly context: Pick<OperatorContext, "clock" | "monotonic" | "settings" | "metrics" | "logger">;
   readonly api: KubeApi;
   readonly recorder: StoppableRecorder;
-  readonly applyOwnWrite: ProcessKeyDeps["applyOwnWrite"];
+  readonly applyOwnWrite: StatusWriterDeps["applyOwnWrite"];
   /** Undefined until it was opened. */
   readonly redis: () => Pick<LeaderRedis, "keyRing"> | undefined;
 }
 
-export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["statuses"] {
+export function createLeaderStatuses(deps: LeaderStatusesDeps): StatusWriter {
   const { api, recorder, applyOwnWrite } = deps;
   const { clock, monotonic, settings, metrics, logger } = deps.context;
   return createStatusWriter({

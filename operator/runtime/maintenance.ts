@@ -4,11 +4,11 @@
 // behind, and looks at everything again now and then.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
-import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
-import type { Publisher } from "../publish/publisher.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
+import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
+import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 

@@ -10,13 +10,12 @@ import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
-import type { Availability } from "../publish/availability.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { WorkResult } from "../queue/workers.ts";
-import type { ReconcileDeps } from "../reconcile/pass.ts";
+import type { PassProgress, ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
-import type { ReconcileResult } from "../reconcile/reconcile-result.ts";
+import type { ReconcileResult, UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
@@ -24,33 +23,45 @@ import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.t
 import type { Ownership } from "./ownership.ts";
 
 export interface ProcessKeyDeps extends ReconcileDeps {
-  readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
+  readonly watched: WatchedProjects;
   readonly ownership: Ownership;
+  readonly progress: KeyProgress;
+  /** By key, what its last run has served and no status says. */
+  readonly unreported: Map<string, { readonly unreported: Unreported; readonly session: number }>;
+}
+
+/** What the watches know of Projects. */
+export interface WatchedProjects {
+  objectsOf(ref: ProjectRef): ProjectObjects;
   /**
    * False while something of the namespace was never listed: nothing there may be taken for absent.
    */
-  readonly isCurrent: (namespace: string) => boolean;
+  isCurrent(namespace: string): boolean;
+  /** Whether the Project has changed since the worker took its key: another run follows. */
+  isChanged(ref: ProjectRef): boolean;
   /**
    * Objects of the key that the watch or a list reported as gone; they are the caller's until
    * `giveBack`.
    */
-  readonly takeDeleted: (key: string) => readonly CustomResource[];
-  readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
-  /** Whether a replica serves the Project, where its newest revision is not known. */
-  readonly availabilityOf: (ref: ProjectRef) => Availability;
+  takeDeleted(key: string): readonly CustomResource[];
+  giveBack(key: string, objects: readonly CustomResource[]): void;
+}
+
+/** What the rest of the leader is told of a key. */
+export interface KeyProgress extends PassProgress {
   /** How many writer sessions have begun. */
-  readonly sessionCount: () => number;
-  /** By key, what its last run has served and no status says. */
-  readonly unreported: Map<string, { readonly unreported: Unreported; readonly session: number }>;
+  sessionCount(): number;
   /**
-   * Called when a key was worked through. `nothingMissing`: nothing that replicas serve of it is
+   * The key was worked through. `nothingMissing`: nothing that replicas serve of it is
    * missing in Redis, because it was published or withdrawn, by this attempt or before, or because
    * its objects are not known. `writeFailed`: this attempt could not write to Redis.
    */
-  readonly onProcessed: (
+  processed(
     key: string,
     outcome: { readonly done?: ReconcileResult; readonly nothingMissing: boolean; readonly writeFailed?: true },
-  ) => void;
+  ): void;
+  /** The statuses of the key are written. */
+  reported(key: string, awaited: UnacknowledgedRevision | undefined): void;
 }
 
 const unknownMs = 2_000;
@@ -59,23 +70,23 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   const ref = projectOfKey(key);
   // Whatever comes of this run is newer.
   deps.unreported.delete(key);
-  if (!deps.isCurrent(ref.namespace)) return await keepAsPublished(key, deps);
-  const deleted = deps.takeDeleted(key);
+  if (!deps.watched.isCurrent(ref.namespace)) return await keepAsPublished(key, deps);
+  const deleted = deps.watched.takeDeleted(key);
   try {
     const { publisher } = await ensureSession(deps);
-    const session = deps.sessionCount();
-    const objects = await deps.ownership.take(deps.objectsOf(ref));
+    const session = deps.progress.sessionCount();
+    const objects = await deps.ownership.take(deps.watched.objectsOf(ref));
     if (objects === undefined) return await leaveToOther(ref, publisher, deps);
     await publisher.restore(ref);
     const { unreported, ...done } = await reconcile({ objects, deleted }, deps, signal);
     if (unreported !== undefined) deps.unreported.set(key, { unreported, session });
-    if (done.unconfirmed === true) deps.giveBack(key, deleted);
+    if (done.unconfirmed === true) deps.watched.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
-    const isPublished = done.unconfirmed !== true && deps.sessionCount() === session;
-    deps.onProcessed(key, { done, nothingMissing: isPublished || !(await mayLack(ref, deps)) });
+    const isPublished = done.unconfirmed !== true && deps.progress.sessionCount() === session;
+    deps.progress.processed(key, { done, nothingMissing: isPublished || !(await mayLack(ref, deps)) });
     return workResultOf(done, unreported !== undefined);
   } catch (error) {
-    deps.giveBack(key, deleted);
+    deps.watched.giveBack(key, deleted);
     return await handleFailure(key, error, deps);
   }
 }
@@ -87,11 +98,11 @@ function workResultOf({ requeueAfterMs, unconfirmed }: ReconcileResult, isUnrepo
   return { ...(requeueAfterMs !== undefined && { requeueAfterMs }), ...(isUnreported && { requeue: "report" }) };
 }
 
-async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promise<OpenRedis> {
+async function ensureSession({ writer, metrics }: ProcessKeyDeps): Promise<OpenRedis> {
   try {
     return await writer.session();
   } catch (error) {
-    if (whyUnpublished(error) !== undefined) observePublish({ kind: "publish_failed" });
+    if (whyUnpublished(error) !== undefined) metrics.observeConfig({ kind: "publish_failed" });
     throw error;
   }
 }
@@ -103,11 +114,11 @@ async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promis
 async function keepAsPublished(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
   const isRestored = await tryRestore(ref, deps);
-  deps.onProcessed(key, { nothingMissing: isRestored });
-  const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
+  deps.progress.processed(key, { nothingMissing: isRestored });
+  const isEmpty = allObjects(deps.watched.objectsOf(ref)).length === 0;
   // The list that made it current reported only what differed: what an event had told before is
   // served now.
-  if (deps.isCurrent(ref.namespace)) return { requeueAfterMs: 0 };
+  if (deps.watched.isCurrent(ref.namespace)) return { requeueAfterMs: 0 };
   return isEmpty && isRestored ? undefined : { requeueAfterMs: unknownMs };
 }
 
@@ -136,18 +147,18 @@ async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: Process
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
     await publisher.withdraw(ref, data && keptFrom(withKeptRecord(data), deps.clock.now()));
-    deps.onPublished(ref, undefined);
+    deps.progress.published(ref, undefined);
     const { namespace, name, uid } = parts.project;
     deps.audit.record({
       action: "project_withdrawn",
       facts: { kind: "Project", namespace, name, uid, why: "OtherController" },
     });
   }
-  deps.onRevoked(ref);
+  deps.progress.revoked(ref);
   // No pass follows: nothing is to be hashed any more, and no hash is kept.
-  deps.hashesOf(keyOfProject(ref)).end();
+  deps.hasher.passOf(keyOfProject(ref)).end();
   if (deps.issuers.projectsUsing.has(keyOfProject(ref))) deps.issuers.use(keyOfProject(ref), new Map());
-  deps.onProcessed(keyOfProject(ref), { nothingMissing: true });
+  deps.progress.processed(keyOfProject(ref), { nothingMissing: true });
   return undefined;
 }
 
@@ -157,22 +168,22 @@ async function handleFailure(key: string, error: unknown, deps: ProcessKeyDeps):
   if (error instanceof NamespaceTerminating) {
     // Nothing can be created there any more; what could be published is. A finalizer may delay the
     // namespace for any time.
-    deps.onProcessed(key, { nothingMissing: true });
+    deps.progress.processed(key, { nothingMissing: true });
     return { requeue: "backoff" };
   }
   const ref = projectOfKey(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await writeUnpublishedStatuses(ref, why, deps);
   const nothingMissing = !(await mayLack(ref, deps));
-  deps.onProcessed(key, { nothingMissing, ...(why !== undefined && { writeFailed: true }) });
+  deps.progress.processed(key, { nothingMissing, ...(why !== undefined && { writeFailed: true }) });
   throw error;
 }
 
 async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, deps: ProcessKeyDeps): Promise<void> {
-  const objects = deps.ownership.ownOf(deps.objectsOf(ref));
+  const objects = deps.ownership.ownOf(deps.watched.objectsOf(ref));
   if (objects === undefined) return;
   if (why.reason === "RedisContested") await deps.statuses.writeContested(objects, why);
-  else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) });
+  else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.writer.availabilityOf(ref) });
 }
 
 /**

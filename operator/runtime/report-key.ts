@@ -7,15 +7,13 @@ import { NotTheLeader } from "../lead/elector.ts";
 import { allObjects, isDeleting, type ProjectObjects, versionsOf } from "../model/project-objects.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import { awaitReplicas, type ReportDeps, writeStatuses } from "../reconcile/reconcile.ts";
-import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
-import type { ProcessKeyDeps } from "./process-key.ts";
+import type { ProcessKeyDeps, WatchedProjects } from "./process-key.ts";
 
 export interface ReportKeyDeps
-  extends Pick<ProcessKeyDeps, "ownership" | "objectsOf" | "sessionCount" | "unreported">,
+  extends Pick<ProcessKeyDeps, "ownership" | "watched" | "progress" | "unreported">,
     ReportDeps {
-  /** Called when the statuses are written. */
-  readonly onReported: (key: string, awaited: UnacknowledgedRevision | undefined) => void;
+  readonly watched: WatchedProjects;
 }
 
 /** It is served anew: most likely its key waits for that already. */
@@ -26,15 +24,15 @@ export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortS
   deps.unreported.delete(key);
   if (unreported === undefined) return servedAnew;
   // Another session has begun once Redis was emptied, and the revision is one of before.
-  const isOver = (): boolean => deps.sessionCount() !== session;
+  const isOver = (): boolean => deps.progress.sessionCount() !== session;
   // With the statuses that were written since, and the versions of now.
-  const objects = deps.ownership.ownOf(deps.objectsOf(projectOfKey(key)));
+  const objects = deps.ownership.ownOf(deps.watched.objectsOf(projectOfKey(key)));
   if (objects === undefined || isOver() || !areSame(unreported, objects)) return servedAnew;
   try {
     const rollout = await awaitReplicas(unreported, signal);
     if (isOver()) return servedAnew;
     const { awaited, requeueAfterMs } = await writeStatuses({ ...unreported, objects, rollout }, deps);
-    deps.onReported(key, awaited);
+    deps.progress.reported(key, awaited);
     return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
   } catch (error) {
     // The session ends; the next leader looks at everything.

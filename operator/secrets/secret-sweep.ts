@@ -7,7 +7,14 @@ import type { Definitions } from "../finalize/definitions.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/objects.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { hasLabelsOf, kindLabel, nameLabel, namespaceAnnotation, ownerAnnotation, ownSecretNames } from "../model/secret-names.ts";
+import {
+  hasLabelsOf,
+  kindLabel,
+  nameLabel,
+  namespaceAnnotation,
+  ownerAnnotation,
+  ownSecretNames,
+} from "../model/secret-names.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { Watched } from "../watch/object-cache.ts";
 import { unreadSecret } from "./secret-object.ts";

@@ -10,11 +10,17 @@ import { configMapType, customTypes, namespaceType, secretType } from "../kube/o
 import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { keptSecret } from "./kept-secret.ts";
-import { createProjectIndex, customResource, hasRelevantChange, type ObserveObject, type ProjectIndex } from "./project-index.ts";
+import type { Watched, WatchSink } from "./object-cache.ts";
+import {
+  createProjectIndex,
+  customResource,
+  hasRelevantChange,
+  type ObserveObject,
+  type ProjectIndex,
+} from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
 import { createReflector, type Reflector } from "./reflector.ts";
 import type { ReflectorObservation, ReflectorOptions } from "./reflector-options.ts";
-import type { Watched, WatchSink } from "./object-cache.ts";
 
 export interface CacheListener {
   /**

@@ -2,7 +2,14 @@
 // server has forgotten that moment between two pages, it begins again, once; a second time is a
 // failure like any other.
 
-import { ApiFailure, type KubeObject, type KubeReader, type ListPage, type ListScope, type ResourceType } from "../kube/api.ts";
+import {
+  ApiFailure,
+  type KubeObject,
+  type KubeReader,
+  type ListPage,
+  type ListScope,
+  type ResourceType,
+} from "../kube/api.ts";
 
 export interface Listed {
   readonly type: ResourceType;

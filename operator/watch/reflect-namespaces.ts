@@ -4,9 +4,9 @@
 
 import { pause } from "../../core/timers.ts";
 import type { KubeObject, ListScope } from "../kube/api.ts";
+import type { Watched } from "./object-cache.ts";
 import { createReflector, type Reflector } from "./reflector.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
-import type { Watched } from "./object-cache.ts";
 
 export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {
   readonly scope: Omit<ListScope, "namespace">;

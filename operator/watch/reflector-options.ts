@@ -2,8 +2,8 @@
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { KubeObject, KubeReader, ListScope, ResourceType } from "../kube/api.ts";
-import type { WatchTimes } from "./watch-times.ts";
 import type { WatchSink } from "./object-cache.ts";
+import type { WatchTimes } from "./watch-times.ts";
 
 export type ReflectorObservation =
   /**

@@ -10,7 +10,7 @@ import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
 import { type CompleteList, ObjectCache, type Watched } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
-import { watchOnce, WatchSilent } from "./watch-once.ts";
+import { WatchSilent, watchOnce } from "./watch-once.ts";
 import { backoffOf, defaultWatchTimes, type WatchTimes } from "./watch-times.ts";
 
 export interface Reflector {

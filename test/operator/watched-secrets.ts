@@ -4,8 +4,8 @@
 import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { KubeApi, ListScope, ResourceType } from "../../operator/kube/api.ts";
 import { customTypes, secretType } from "../../operator/kube/objects.ts";
-import type { Reflector } from "../../operator/watch/reflector.ts";
 import type { Watched } from "../../operator/watch/object-cache.ts";
+import type { Reflector } from "../../operator/watch/reflector.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { startReflector, type WatchedKind } from "./started-reflector.ts";
 

@@ -6,14 +6,20 @@ import { configKeys, credentialsKey, keyOfProject, projectConfigKey } from "../.
 import { keyField } from "../../core/config/fields.ts";
 import { kinds } from "../../core/manifests/object.ts";
 import { hashTagOf } from "../../dataplane/store/redis/keys.ts";
+import { finalizer } from "../../operator/finalize/finalizers.ts";
 import type { ResourceType } from "../../operator/kube/api.ts";
 import { customTypes, secretType } from "../../operator/kube/objects.ts";
 import { collectionPath } from "../../operator/kube/rest-api.ts";
-import { finalizer } from "../../operator/finalize/finalizers.ts";
 import { kindLabel, managedBy, managedByLabel, nameLabel, ownerAnnotation } from "../../operator/model/secret-names.ts";
 import { sha256Hex } from "../../operator/resolve/mint.ts";
 import type { SeenObject } from "../fuzz/seen-object.ts";
-import { entryOf, isReady, type KubeObject, objectsIn, readyOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import {
+  entryOf,
+  isReady,
+  type KubeObject,
+  objectsIn,
+  readyOf,
+} from "../support/kubernetes/api-server/api-server-objects.ts";
 import type { SoakCounts } from "./tenants.ts";
 import type { SoakWorld } from "./world.ts";
 

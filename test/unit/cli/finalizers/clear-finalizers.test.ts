@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { clearFinalizers, type ClearOptions } from "../../../../cli/finalizers/run-clear.ts";
+import { type ClearOptions, clearFinalizers } from "../../../../cli/finalizers/run-clear.ts";
+import { finalizer } from "../../../../operator/finalize/finalizers.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
-import { finalizer } from "../../../../operator/finalize/finalizers.ts";
 import { noFaults } from "../../../support/fake-api/fake-api-faults.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 

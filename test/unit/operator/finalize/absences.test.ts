@@ -4,7 +4,13 @@ import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../core/manifests/object.ts";
 import { createAbsences, publishedChildren } from "../../../../operator/finalize/absences.ts";
 import { createDefinitions } from "../../../../operator/finalize/definitions.ts";
-import { ApiFailure, type KubeObject, type ListPage, type ListRequest, type ResourceType } from "../../../../operator/kube/api.ts";
+import {
+  ApiFailure,
+  type KubeObject,
+  type ListPage,
+  type ListRequest,
+  type ResourceType,
+} from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";

@@ -2,10 +2,10 @@
 // this operator took away itself is no repair, and of one from which somebody else takes it away.
 
 import { beforeEach, expect, it } from "vitest";
-import { advanceDeletions, type AdvanceDeletionsDeps } from "../../../../operator/finalize/advance-deletions.ts";
+import { createDeletions, type DeletionsDeps } from "../../../../operator/finalize/advance-deletions.ts";
+import { finalizer } from "../../../../operator/finalize/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
-import { finalizer } from "../../../../operator/finalize/finalizers.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -17,14 +17,12 @@ beforeEach(() => {
   repairs = createRepairs(() => now);
 });
 
-const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
+const deps: Omit<DeletionsDeps, "repairs"> = {
   api,
   mode: "cluster",
-  adopt: false,
-  sweep: { sweepSubject: async () => [] } as unknown as AdvanceDeletionsDeps["sweep"],
+  sweep: { sweepSubject: async () => [] } as unknown as DeletionsDeps["sweep"],
   applyOwnWrite: () => undefined,
-  onPurged: () => undefined,
-  onSwept: () => undefined,
+  metrics: { observeConfig: () => undefined },
   audit: { record: () => undefined },
 };
 
@@ -32,7 +30,7 @@ async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly
   const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
   const objects = projectObjects("shop", shop);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
-  return (await advanceDeletions(deletions, {} as OpenRedis, { ...deps, repairs })).finalizerRetryMs;
+  return (await createDeletions({ ...deps, repairs }).advance(deletions, {} as OpenRedis)).finalizerRetryMs;
 }
 
 it("a deletionPolicy that is changed back and forth has its finalizer set at once each time", async () => {
@@ -56,7 +54,7 @@ it("finalizers of many objects are set side by side, eight at most", async () =>
     return body as KubeObject;
   };
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
-  await advanceDeletions(deletions, {} as OpenRedis, { ...deps, api: { ...api, apply } as KubeApi, repairs });
+  await createDeletions({ ...deps, api: { ...api, apply } as KubeApi, repairs }).advance(deletions, {} as OpenRedis);
   expect(most).toBe(8);
 });
 
@@ -86,7 +84,7 @@ it("a finalizer that the API server refuses to drop keeps no other object from g
     const objects = projectObjects("shop", stored("Project", "shop"), ...going);
     const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
     const refusing = { apply } as unknown as KubeApi;
-    return advanceDeletions(deletions, {} as OpenRedis, { ...deps, api: refusing, repairs });
+    return createDeletions({ ...deps, api: refusing, repairs }).advance(deletions, {} as OpenRedis);
   };
   const protectedByPolicy = new ApiFailure(422, { reason: "Invalid", message: "protected" });
   const { gone, finalizerRefusals } = await attempt(protectedByPolicy);

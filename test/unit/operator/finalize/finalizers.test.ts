@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { applyFinalizer, finalizer, type FinalizerInput, wantsFinalizer } from "../../../../operator/finalize/finalizers.ts";
+import {
+  applyFinalizer,
+  type FinalizerInput,
+  finalizer,
+  wantsFinalizer,
+} from "../../../../operator/finalize/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";

@@ -1,21 +1,24 @@
 // A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the
 // key.
 
-import { createSecretKey, randomBytes } from "node:crypto";
+import { createSecretKey } from "node:crypto";
 import type { ProjectParts } from "../../../../core/config/types.ts";
+import { createDeletions } from "../../../../operator/finalize/advance-deletions.ts";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
+import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
-import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";
+import type { AuditLog } from "../../../../operator/observe/audit-log.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { ConfigWriter, OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
+import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";
 import { createOwnership } from "../../../../operator/runtime/ownership.ts";
-import { processKey, type ProcessKeyDeps } from "../../../../operator/runtime/process-key.ts";
-import { reportKey, type ReportKeyDeps } from "../../../../operator/runtime/report-key.ts";
+import { type KeyProgress, type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
+import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
@@ -83,7 +86,7 @@ export function leader(world: World = {}) {
   const publishedParts: ProjectParts[] = [];
   const fetched: string[][] = [];
   const hashesEnded: string[] = [];
-  const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
+  const processed: Parameters<KeyProgress["processed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
   const publisher = {
@@ -134,14 +137,22 @@ export function leader(world: World = {}) {
       if (world.failure !== undefined) throw world.failure;
       return redis;
     },
+    availabilityOf: () => "unknown",
     verify: async () => undefined,
     close: () => undefined,
   };
   let deleted = world.deleted ?? gone;
+  const audit: AuditLog = { record: (entry) => void calls.push(["audit", entry]) };
   const { knows = true } = world;
   const deps: Partial<ProcessKeyDeps & ReportKeyDeps> = {
     unreported: new Map(),
-    onReported: (...reported) => void calls.push(["reported", ...reported]),
+    progress: {
+      reported: (...reported) => void calls.push(["reported", ...reported]),
+      processed: (...reported) => void processed.push(reported),
+      published: (ref, parts) => void calls.push(["onPublished", ref, parts]),
+      revoked: (ref) => void calls.push(["onRevoked", ref]),
+      sessionCount: () => beginnings,
+    },
     writer,
     ownership: createOwnership({
       api: { apply: async () => stored("Project", "shop") as never },
@@ -151,22 +162,20 @@ export function leader(world: World = {}) {
       recorder: { record: (_, { reason }) => void calls.push(["event", reason]) },
       logger: { warn: () => undefined } as never,
     }),
-    isCurrent: typeof knows === "boolean" ? () => knows : knows,
-    objectsOf: () => projectObjects("shop", ...seen),
-    takeDeleted() {
-      const taken = deleted;
-      deleted = [];
-      return taken;
+    watched: {
+      isCurrent: typeof knows === "boolean" ? () => knows : knows,
+      isChanged: ({ namespace, name }) => world.changed === true && `${namespace}/${name}` === key,
+      objectsOf: () => projectObjects("shop", ...seen),
+      takeDeleted() {
+        const taken = deleted;
+        deleted = [];
+        return taken;
+      },
+      giveBack(of, back) {
+        calls.push(["giveBack", of]);
+        deleted = [...back, ...deleted];
+      },
     },
-    giveBack(of, back) {
-      calls.push(["giveBack", of]);
-      deleted = [...back, ...deleted];
-    },
-    onProcessed: (...reported) => void processed.push(reported),
-    onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
-    onRevoked: (ref) => void calls.push(["onRevoked", ref]),
-    availabilityOf: () => "unknown",
-    sessionCount: () => beginnings,
     absences: {
       async look(of) {
         if (world.lateFailure !== undefined) throw world.lateFailure;
@@ -174,9 +183,12 @@ export function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => world.namespaceUid },
-    deletions: { requestsOf: () => world.requests ?? [], markRecorded: () => undefined, sync: async () => undefined },
+    deletionRequests: {
+      requestsOf: () => world.requests ?? [],
+      markRecorded: () => undefined,
+      sync: async () => undefined,
+    },
     usageDue: new Map(),
-    isChanged: ({ namespace, name }) => world.changed === true && `${namespace}/${name}` === key,
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
@@ -198,35 +210,41 @@ export function leader(world: World = {}) {
       writeUnpublished: async (_, { reason, message }) => void calls.push(["writeUnpublished", reason, message]),
       writeContested: async (_, { message }) => void calls.push(["writeContested", message]),
     },
-    grantOf: () => ({ granted: [], refused: [] }),
+    hosts: { grantOf: () => ({ granted: [], refused: [] }) },
     issuers: {
       isAllowed: () => world.issuer !== undefined,
       lookUp: () => world.issuer ?? { state: "pending" },
       projectsUsing: new Set(),
       use: (_, sources) => void fetched.push([...sources.keys()]),
     },
-    hashesOf: (of) => ({
-      hashPassword: async (password) => (world.hashingMs === undefined ? fakeHash(password) : undefined),
-      end() {
-        hashesEnded.push(of);
-        return world.hashingMs;
-      },
-    }),
-    random: randomBytes,
-    repairs: createRepairs(() => 0),
-    sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
-    recorder: { record: () => undefined },
-    observePublish(observation) {
-      if (observation.kind === "publish_failed") calls.push([observation.kind]);
-      else publishSeconds.push(observation.seconds);
+    hasher: {
+      passOf: (of) => ({
+        hashPassword: async (password) => (world.hashingMs === undefined ? fakeHash(password) : undefined),
+        end() {
+          hashesEnded.push(of);
+          return world.hashingMs;
+        },
+      }),
     },
-    onPurged: () => undefined,
-    onSwept: () => undefined,
-    audit: { record: (entry) => void calls.push(["audit", entry]) },
-    baseUrlOf: () => "http://api.test/default/shop",
+    deletions: createDeletions({
+      api: {} as KubeApi,
+      applyOwnWrite: () => undefined,
+      mode: "cluster",
+      repairs: createRepairs(() => 0),
+      sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
+      metrics: { observeConfig: () => undefined },
+      audit,
+    }),
+    recorder: { record: () => undefined },
+    metrics: {
+      observeConfig(observation) {
+        if (observation.kind === "publish_failed") calls.push([observation.kind]);
+        if (observation.kind === "published") publishSeconds.push(observation.seconds);
+      },
+    },
+    audit,
+    settings: { adopt: false, baseUrlOf: () => "http://api.test/default/shop" },
     clock,
-    adopt: false,
-    mode: "cluster",
   };
   const serve = () => processKey(key, deps as ProcessKeyDeps, never);
   const report = () => reportKey(key, deps as ReportKeyDeps, never);
