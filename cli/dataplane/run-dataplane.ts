@@ -155,8 +155,9 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
           key: configKeys.meta,
         });
     },
-    onNacks(nacks) {
-      for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });
+    onRefusals(refusals) {
+      for (const { project, field, reason } of refusals)
+        logger.warn("Config field refused", { project, field, reason });
     },
   });
 }

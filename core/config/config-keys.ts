@@ -50,8 +50,9 @@ export function credentialsKey(ref: ProjectRef): string {
 }
 
 /**
- * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `nacks` (what it refused
- * to apply), and `kids` (ids of the keys in its key ring). It expires unless the replica renews it.
+ * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `refusals` (what it
+ * refused to apply), and `kids` (ids of the keys in its key ring). It expires unless the replica
+ * renews it.
  */
 export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;

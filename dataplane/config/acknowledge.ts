@@ -9,11 +9,11 @@ import { maxWanted, type WantedKeys, wantedForMs } from "../../core/config/wante
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
-import type { Nack } from "./load-project.ts";
+import type { FieldRefusal } from "./load-project.ts";
 
 export interface Acknowledger {
   /** Sends soon; of several in one moment the last. */
-  applied(revision: number, nacks: readonly Nack[]): void;
+  applied(revision: number, refusals: readonly FieldRefusal[]): void;
   /** Sends it soon, and with every heartbeat for `wantedForMs`. */
   wantKeys(wanted: WantedKeys): void;
   /** Takes the replica off the list, so that nobody waits for it. */
@@ -23,7 +23,7 @@ export interface Acknowledger {
 /** Gathers a burst of changes into one acknowledgement. */
 const gatherMilliseconds = 20;
 /** Refused fields that one acknowledgement names at most; the log has all of them. */
-const maxNacks = 100;
+const maxRefusals = 100;
 /** Collections whose indexes are being built, likewise: there is a status for each. */
 const maxBuilding = 100;
 
@@ -41,7 +41,7 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
   const folder = new URL("./scripts/", import.meta.url);
   const acknowledge = runsWithoutMemory(loadScript(folder, "acknowledge-2", "write"));
   const keys = [configKeys.replicas, acknowledgementKey(replica)];
-  let state: { readonly revision: number; readonly nacks: readonly Nack[] } | undefined;
+  let state: { readonly revision: number; readonly refusals: readonly FieldRefusal[] } | undefined;
   const wanted = createWantedList(own.monotonic ?? systemMonotonic);
   let soon: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
@@ -49,7 +49,7 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
   const send = (): void => {
     soon = undefined;
     if (state === undefined) return;
-    const reported = [state.nacks.slice(0, maxNacks), own.kids(), own.building().slice(0, maxBuilding)];
+    const reported = [state.refusals.slice(0, maxRefusals), own.kids(), own.building().slice(0, maxBuilding)];
     const args = [replica, state.revision, ...reported.map((each) => JSON.stringify(each)), configFormat];
     args.push(JSON.stringify(wanted.current()));
     // A lost one is made up for by the next heartbeat.
@@ -66,8 +66,8 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
   const heartbeat = setInterval(send, own.heartbeatMs ?? 5_000).unref();
 
   return {
-    applied(revision, nacks) {
-      state = { revision, nacks };
+    applied(revision, refusals) {
+      state = { revision, refusals };
       sendSoon();
     },
     wantKeys(keys) {

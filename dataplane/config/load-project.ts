@@ -20,7 +20,7 @@ import type { LiveProject, LiveResource } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
 
 /** A field that this replica can't use. */
-export interface Nack {
+export interface FieldRefusal {
   readonly project: string;
   readonly field: string;
   readonly reason: string;
@@ -31,7 +31,7 @@ export interface LoadedProject {
   /** Undefined when so much is refused that nothing of it can be served. */
   readonly live: LiveProject | undefined;
   readonly fields: ReadonlyMap<string, LoadedField>;
-  readonly nacks: readonly Nack[];
+  readonly refusals: readonly FieldRefusal[];
 }
 
 interface LoadedField {
@@ -46,9 +46,9 @@ export async function loadProject(
   values: ReadonlyMap<string, string>,
   before: LoadedProject | undefined,
 ): Promise<LoadedProject | undefined> {
-  const nacks: Nack[] = [];
+  const refusals: FieldRefusal[] = [];
   const refuse = (field: string, reason: string) =>
-    nacks.push({ project: `${ref.namespace}/${ref.name}`, field, reason });
+    refusals.push({ project: `${ref.namespace}/${ref.name}`, field, reason });
   const fields = new Map<string, LoadedField>();
   for (const [field, text] of values) {
     const loaded = await loadField({ keyring, ref, field, text, before: before?.fields.get(field) });
@@ -58,16 +58,16 @@ export async function loadProject(
   }
   const project = contentOf(fields, "project");
   const signing = contentOf(fields, "signing");
-  if (project === undefined || signing === undefined) return unusable(before, nacks);
+  if (project === undefined || signing === undefined) return unusable(before, refusals);
   const resources = await liveResources(fields, before?.live, refuse);
   const live = { config: project, signing, resources, rootKeys: rootKeysOf(fields), issuers: issuersOf(fields) };
-  return { live: Object.freeze(live), fields, nacks };
+  return { live: Object.freeze(live), fields, refusals };
 }
 
 /** The last good version is served; where there is none, the reason is known. */
-function unusable(before: LoadedProject | undefined, nacks: readonly Nack[]): LoadedProject | undefined {
-  if (before === undefined && nacks.length === 0) return undefined;
-  return { live: before?.live, fields: before?.fields ?? new Map(), nacks };
+function unusable(before: LoadedProject | undefined, refusals: readonly FieldRefusal[]): LoadedProject | undefined {
+  if (before === undefined && refusals.length === 0) return undefined;
+  return { live: before?.live, fields: before?.fields ?? new Map(), refusals };
 }
 
 interface FieldLoad {

@@ -8,7 +8,7 @@ import { recentlyUsed } from "../../core/recently-used.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
-import { type LoadedProject, loadProject, type Nack } from "./load-project.ts";
+import { type FieldRefusal, type LoadedProject, loadProject } from "./load-project.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
 /** A project with the revision of its index entry that it was read at, or is known to equal. */
@@ -26,7 +26,7 @@ export interface LoadedProjectsDeps {
   /** Called when another version of a project is loaded, and when it is evicted. */
   readonly onChange: (name: string) => void;
   /** Called when what is refused of a project has changed, with what is refused of it now. */
-  readonly onRefusals: (nacks: readonly Nack[]) => void;
+  readonly onRefusals: (refusals: readonly FieldRefusal[]) => void;
 }
 
 export class LoadedProjects {
@@ -81,7 +81,7 @@ export class LoadedProjects {
 
   /** Reads what was refused again. What fails is loaded at its next request or change. */
   async retryRefused(): Promise<void> {
-    const refused = [...this.#loaded].filter(([, { project }]) => project.nacks.length > 0).map(([name]) => name);
+    const refused = [...this.#loaded].filter(([, { project }]) => project.refusals.length > 0).map(([name]) => name);
     for (const name of refused) await this.#loadAnew(name).catch(() => undefined);
   }
 
@@ -113,10 +113,10 @@ export class LoadedProjects {
     const project = await loadProject(keyring, ref, values, before);
     if (project && revision !== undefined && index.get(name)) {
       this.#loaded.set(name, { project, revision });
-      if (!isDeepStrictEqual(project.nacks, before?.nacks ?? [])) onRefusals(project.nacks);
+      if (!isDeepStrictEqual(project.refusals, before?.refusals ?? [])) onRefusals(project.refusals);
     }
     // The ring changed meanwhile, after something was refused.
-    if (project && project.nacks.length > 0 && keyring.current() !== ring) return this.#fetch(name);
+    if (project && project.refusals.length > 0 && keyring.current() !== ring) return this.#fetch(name);
     return project;
   }
 }

@@ -14,7 +14,7 @@ import { createAcknowledger } from "./acknowledge.ts";
 import type { ConfigFit } from "./config-fit.ts";
 import type { Directory } from "./directory.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
-import type { Nack } from "./load-project.ts";
+import type { FieldRefusal } from "./load-project.ts";
 import { createRedisDirectory } from "./redis-directory.ts";
 import { type DataLoss, watchStore } from "./watch-store.ts";
 
@@ -29,7 +29,7 @@ export interface FollowedConfigOptions {
   readonly rereadMs?: number;
   /** How often the replica says that it lives, 5,000 by default. */
   readonly heartbeatMs?: number;
-  readonly onNacks?: (nacks: readonly Nack[]) => void;
+  readonly onRefusals?: (refusals: readonly FieldRefusal[]) => void;
   /** Called when this replica becomes unable, or able, to read the configuration in Redis. */
   readonly onFit?: (fit: ConfigFit) => void;
   /**
@@ -85,7 +85,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     onFit: options.onFit,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
     onApplied: acknowledger.applied,
-    onRefused: options.onNacks,
+    onRefused: options.onRefusals,
   });
   return {
     directory: {

@@ -10,7 +10,7 @@ import { createCredentials } from "./credentials.ts";
 import { createChangeListeners, type Directory, type LiveProject, type Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
-import type { Nack } from "./load-project.ts";
+import type { FieldRefusal } from "./load-project.ts";
 import { LoadedProjects } from "./loaded-projects.ts";
 import { createProjectIndex } from "./project-index.ts";
 
@@ -35,9 +35,9 @@ export interface RedisDirectoryDeps {
    * Called when the replica can no longer serve anything older than `revision`, and again when what
    * it can use has changed.
    */
-  readonly onApplied: (revision: number, nacks: readonly Nack[]) => void;
+  readonly onApplied: (revision: number, refusals: readonly FieldRefusal[]) => void;
   /** Called with what is refused of a project, if anything, when that has changed. */
-  readonly onRefused?: ((nacks: readonly Nack[]) => void) | undefined;
+  readonly onRefused?: ((refusals: readonly FieldRefusal[]) => void) | undefined;
 }
 
 /** `dataLost` is for those who watch the store. */
@@ -60,8 +60,8 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     index,
     maxLoaded: deps.maxLoaded ?? 1_000,
     onChange: listeners.report,
-    onRefusals(nacks) {
-      if (nacks.length > 0) deps.onRefused?.(nacks);
+    onRefusals(refusals) {
+      if (refusals.length > 0) deps.onRefused?.(refusals);
       acknowledge();
     },
   });
@@ -83,8 +83,8 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
 
   const acknowledge = (): void => {
     if (applied === undefined) return;
-    const nacks = projects.all().flatMap((project) => project.nacks);
-    deps.onApplied(applied, nacks);
+    const refusals = projects.all().flatMap((project) => project.refusals);
+    deps.onApplied(applied, refusals);
   };
 
   /** Also of a project that is not loaded: it may be being read. */

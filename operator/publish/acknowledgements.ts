@@ -198,7 +198,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     return replicas.every((replica) => replica.revision >= revision) ? "programmed" : "waiting";
   };
 
-  const nacks = () => (latest.all() ?? []).flatMap((replica) => replica.nacks);
+  const refusals = () => (latest.all() ?? []).flatMap((replica) => replica.refusals);
 
   const building = () => buildingByProject(latest.all() ?? []);
 
@@ -213,7 +213,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     buildingOf: (ref) => building().get(keyOfProject(ref)) ?? new Map(),
     refusalsOf(ref) {
       const project = keyOfProject(ref);
-      return nacks().filter((nack) => nack.project === project);
+      return refusals().filter((refusal) => refusal.project === project);
     },
     async awaitRollout(revision, withinMs, signal) {
       const over = new AbortController();
@@ -235,8 +235,8 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       signal?.removeEventListener("abort", end);
       return rolloutOf(revision);
     },
-    refusedProjects: () => new Set(nacks().map(({ project }) => project)),
-    figures: () => ({ live: latest.all()?.length ?? 0, refusals: nacks().length }),
+    refusedProjects: () => new Set(refusals().map(({ project }) => project)),
+    figures: () => ({ live: latest.all()?.length ?? 0, refusals: refusals().length }),
     stop() {
       stopped = true;
       stopTimer?.();

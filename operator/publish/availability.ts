@@ -42,7 +42,7 @@ export function availabilityOf(
   if (replicas === undefined) return "unknown";
   if (replicas.length === 0) return "no_replicas";
   const able = replicas.filter(
-    ({ nacks }) => !nacks.some((nack) => nack.project === project && nack.field === "project"),
+    ({ refusals }) => !refusals.some((refusal) => refusal.project === project && refusal.field === "project"),
   );
   if (able.length === 0) return "refused";
   return able.some((replica) => replica.revision >= revision) ? "served" : "behind";

@@ -193,7 +193,7 @@ const fieldsPerStep = 200;
 type PublishedFields = ReadonlyMap<string, PublishedField>;
 
 /**
- * In steps of a few milliseconds of Redis each. The first one removes all that is removed: these are
+ * In steps of a few milliseconds of Redis each. The first one has all removals: these are
  * revocations.
  */
 export function changesOf(parts: ProjectParts, keyring: Keyring, published: PublishedContent): readonly Change[] {

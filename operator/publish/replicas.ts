@@ -14,7 +14,7 @@ export interface ReplicaState {
   readonly replica: string;
   /** It can no longer serve anything older; 0 when it has not acknowledged any yet. */
   readonly revision: number;
-  readonly nacks: readonly { readonly project: string; readonly field: string; readonly reason: string }[];
+  readonly refusals: readonly { readonly project: string; readonly field: string; readonly reason: string }[];
   /** Key ids of the fleet ring that it has. */
   readonly kids: readonly string[];
   readonly building: readonly BuildingIndexes[];
@@ -39,9 +39,9 @@ export async function liveReplicas(redisClient: RedisClient): Promise<readonly R
 
 async function stateOf(redisClient: RedisClient, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
-  const fields = ["revision", "nacks", "kids", "building", "format", "wantedKeys"];
+  const fields = ["revision", "refusals", "kids", "building", "format", "wantedKeys"];
   const reply = await redisClient.read(key, "HMGET", key, ...fields);
-  const [revision, nacks, kids, building, format, wantedKeys] = listOf(reply).map(optionalText);
+  const [revision, refusals, kids, building, format, wantedKeys] = listOf(reply).map(optionalText);
   const unreadable: string[] = [];
   const listIn = <T>(
     field: string,
@@ -64,7 +64,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
   return {
     replica,
     revision: isRevision ? Number(revision ?? 0) : 0,
-    nacks: listIn("nacks", nacks, isNack),
+    refusals: listIn("refusals", refusals, isRefusal),
     kids: listIn("kids", kids, isText),
     building: listIn("building", building, isBuilding),
     wantedKeys: isBounded ? wanted : [],
@@ -73,7 +73,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
   };
 }
 
-type Nack = ReplicaState["nacks"][number];
+type FieldRefusal = ReplicaState["refusals"][number];
 
 function listOfJson(text: string): readonly unknown[] | undefined {
   const value = parseOrUndefined(text);
@@ -84,8 +84,8 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function isNack(value: unknown): value is Nack {
-  const { project, field, reason } = (value ?? {}) as Partial<Nack>;
+function isRefusal(value: unknown): value is FieldRefusal {
+  const { project, field, reason } = (value ?? {}) as Partial<FieldRefusal>;
   return [project, field, reason].every(isText);
 }
 

@@ -312,6 +312,7 @@ export class LeaderSession {
     const { caches, clock, metrics, settings, logger, monotonic, audit } = this.#context;
     const common = {
       api: this.#api,
+      adopt: settings.adopt,
       recorder: this.#recorder,
       applyOwnWrite: (object: CustomResource, answer: KubeObject) => caches.objects[object.kind].applyOwnWrite(answer),
     };
@@ -325,7 +326,7 @@ export class LeaderSession {
         takeDeleted: this.#limits.limitDeleted(this.#handlers.takeDeleted),
         giveBack: this.#handlers.giveBack,
       },
-      ownership: createOwnership({ ...common, controller: controllerIn(settings.namespace), adopt: settings.adopt, logger }),
+      ownership: createOwnership({ ...common, controller: controllerIn(settings.namespace), logger }),
       writer: this.#writer,
       absences: createAbsences({
         api: this.#api,

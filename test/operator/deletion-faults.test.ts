@@ -93,7 +93,7 @@ const letPurgesGo = () => redis.del(configKeys.purgeLock);
 
 /** A replica that is alive and follows nothing: what is deleted may still be served by it. */
 async function laggardComes(): Promise<void> {
-  await redis.hset(acknowledgementKey("laggard"), "revision", 0, "nacks", "[]");
+  await redis.hset(acknowledgementKey("laggard"), "revision", 0, "refusals", "[]");
   await redis.zadd(configKeys.replicas, 9_000_000_000_000, "laggard");
 }
 

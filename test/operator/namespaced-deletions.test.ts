@@ -59,7 +59,7 @@ const withdrawn = (tenant: Tenant) =>
 
 /** A replica that is alive and follows nothing. */
 async function laggardComes(): Promise<void> {
-  await redis.hset(acknowledgementKey("laggard"), "revision", 0, "nacks", "[]");
+  await redis.hset(acknowledgementKey("laggard"), "revision", 0, "refusals", "[]");
   await redis.zadd(configKeys.replicas, 9_000_000_000_000, "laggard");
 }
 

@@ -149,8 +149,15 @@ async function ask(...words: readonly (string | number)[]): Promise<string> {
   return reply;
 }
 
-async function fakeSays(revision: number, nacks: readonly object[] = []): Promise<void> {
-  await ask("HSET", acknowledgementKey(fake), "revision", revision, "nacks", JSON.stringify(JSON.stringify(nacks)));
+async function fakeSays(revision: number, refusals: readonly object[] = []): Promise<void> {
+  await ask(
+    "HSET",
+    acknowledgementKey(fake),
+    "revision",
+    revision,
+    "refusals",
+    JSON.stringify(JSON.stringify(refusals)),
+  );
   await ask("ZADD", configKeys.replicas, farAhead, fake);
 }
 
@@ -186,8 +193,8 @@ describe("with replicas that", () => {
 
   it("can't use an object, it says RefusedByReplica and what the replica says, until they can", async () => {
     const tenant = await newTenant(fleet);
-    const nack = { project: `${tenant.namespace}/shop`, field: "resource:books", reason: "an unknown keyword" };
-    await fakeSays(farAhead, [nack]);
+    const refusal = { project: `${tenant.namespace}/shop`, field: "resource:books", reason: "an unknown keyword" };
+    await fakeSays(farAhead, [refusal]);
     await tenant.create(declared("Project", "shop"), declared("ApiResource", "books", { schema: {} }));
     const { Ready } = await expectReported(tenant, "ApiResource", "books", "RefusedByReplica");
     expect(Ready?.message).toContain("an unknown keyword");

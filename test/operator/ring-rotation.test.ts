@@ -97,7 +97,7 @@ async function everythingIsServed(replicas: readonly FollowingReplica[]): Promis
       expect([value.resources.size, value.rootKeys.size, user.outcome, key.outcome]).toEqual([1, 1, "found", "found"]);
     }
   }
-  for (const { nacks } of await liveReplicas(redisClient)) expect(nacks).toEqual([]);
+  for (const { refusals } of await liveReplicas(redisClient)) expect(refusals).toEqual([]);
 }
 
 async function sealingKids(publisher: Publisher): Promise<ReadonlySet<string>> {

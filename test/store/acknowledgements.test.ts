@@ -66,7 +66,7 @@ function lookOften(): void {
 }
 
 const heartbeat = (name: string, revision: number, agoMs = 0) =>
-  writeHeartbeat(redisClient, name, ["revision", revision, "nacks", "[]", "kids", "[]"], agoMs);
+  writeHeartbeat(redisClient, name, ["revision", revision, "refusals", "[]", "kids", "[]"], agoMs);
 
 describe("indexes that are being built", () => {
   beforeEach(lookOften);
@@ -174,7 +174,7 @@ describe("what is available now", () => {
         acknowledgementKey(name),
         "HSET",
         acknowledgementKey(name),
-        "nacks",
+        "refusals",
         JSON.stringify([refusal]),
       );
     }
@@ -251,7 +251,7 @@ describe("what can't be read", () => {
     ["a list of something else", "[7]"],
   ])("of one replica holds up no other, and is told: %s", async (_, text) => {
     await heartbeat("bad", 9);
-    for (const field of ["nacks", "kids", "building"]) {
+    for (const field of ["refusals", "kids", "building"]) {
       await redisClient.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), field, text);
     }
     await heartbeat("good", 1);
@@ -261,7 +261,7 @@ describe("what can't be read", () => {
     expect(looking.rolloutOf(9)).toBe("waiting");
     await heartbeat("good", 9);
     await eventually(() => expect(looking.rolloutOf(9)).toBe("programmed"));
-    expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["nacks", "kids", "building"] });
+    expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["refusals", "kids", "building"] });
   });
 
   it("is waited for, where it is the revision", async () => {

@@ -59,7 +59,7 @@ beforeEach(async () => {
     keyring,
     clock: systemClock,
     replica: "r1",
-    onNacks: (nacks) => refused.push(nacks.map(({ field }) => field).toSorted()),
+    onRefusals: (refusals) => refused.push(refusals.map(({ field }) => field).toSorted()),
     ...intervals,
   });
   await eventually(() => expect(config.directory.synced()).toBe(true));
@@ -88,7 +88,7 @@ async function live(): Promise<LiveProject> {
 
 async function nackedFields(): Promise<readonly string[]> {
   const [state] = await liveReplicas(redisClient);
-  return (state?.nacks ?? []).map(({ field }) => field);
+  return (state?.refusals ?? []).map(({ field }) => field);
 }
 
 async function acknowledgedKids(): Promise<readonly string[]> {

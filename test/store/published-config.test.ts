@@ -282,7 +282,7 @@ describe("a replica", () => {
     expect((await live(directory)).resources.get("books")?.config.maxObjects).toBe(1);
     await eventually(async () => {
       const [state] = (await liveReplicas(redisClient)).filter((each) => each.replica === "tampered");
-      expect(state?.nacks).toEqual([
+      expect(state?.refusals).toEqual([
         { project: "default/shop", field: "resource:books", reason: expect.stringContaining("can't be opened") },
       ]);
     });

@@ -87,7 +87,7 @@ describe("keys of external issuers that a replica lacks", () => {
 
   it("count no longer once the look that found them is too old", async () => {
     let now = 0;
-    const fields = ["revision", 9, "nacks", "[]", "kids", "[]", "wantedKeys", JSON.stringify([corp])];
+    const fields = ["revision", 9, "refusals", "[]", "kids", "[]", "wantedKeys", JSON.stringify([corp])];
     await writeHeartbeat(redisClient, "wants", fields, 0);
     const { timers } = manualTime();
     const looking = createAcknowledgements({ redisClient, timers, monotonic: () => now });
@@ -104,7 +104,7 @@ describe("keys of external issuers that a replica lacks", () => {
         configKeys.replicas,
         ...["HSET", acknowledgementKey("wants"), "wantedKeys", JSON.stringify(value)],
       );
-    await writeHeartbeat(redisClient, "wants", ["revision", 9, "nacks", "[]", "kids", "[]"], 0);
+    await writeHeartbeat(redisClient, "wants", ["revision", 9, "refusals", "[]", "kids", "[]"], 0);
     await write([wanted]);
     const observed: LookObservation[] = [];
     const looking = createAcknowledgements({

@@ -5,7 +5,7 @@
 -- reads, 7 external issuers of which it needs a key, as JSON
 -- Returns: {}
 local replicas, acknowledgement = KEYS[1], KEYS[2]
-local replica, revision, nacks, kids, building, format = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local replica, revision, refusals, kids, building, format = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local wanted_keys = ARGV[7]
 local expiry_seconds = 60
 
@@ -13,7 +13,7 @@ local time = redis.call("TIME")
 local milliseconds = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", replicas, milliseconds, replica)
 redis.call("ZREMRANGEBYSCORE", replicas, "-inf", milliseconds - expiry_seconds * 1000)
-redis.call("HSET", acknowledgement, "revision", revision, "nacks", nacks, "kids", kids, "building", building, "format", format,
+redis.call("HSET", acknowledgement, "revision", revision, "refusals", refusals, "kids", kids, "building", building, "format", format,
   "wantedKeys", wanted_keys)
 redis.call("EXPIRE", acknowledgement, expiry_seconds)
 return {}

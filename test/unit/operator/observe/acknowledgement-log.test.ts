@@ -22,9 +22,9 @@ it("says at once and then once a minute that replicas' acknowledgements can't be
   log({ kind: "looked" });
   log(failed);
   expect(lines).toHaveLength(3);
-  const unreadable = { kind: "unreadable", replica: "a", fields: ["nacks"] } as const;
+  const unreadable = { kind: "unreadable", replica: "a", fields: ["refusals"] } as const;
   for (let look = 0; look < 3; look += 1) log(unreadable);
-  expect(lines.slice(3)).toEqual([[expect.any(String), { replica: "a", fields: "nacks" }]]);
+  expect(lines.slice(3)).toEqual([[expect.any(String), { replica: "a", fields: "refusals" }]]);
 });
 
 it("says once a minute which usage figures are not valid, and that none can be read", () => {
