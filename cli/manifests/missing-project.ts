@@ -60,7 +60,10 @@ function outcome(referrers: Referrers, fixed: string): string {
   if (known.length === 0) return "";
   const isOne = referrers.length === 1;
   const served = known.filter(({ isServed }) => isServed).length;
-  if (served === known.length) return isOne ? " and is still served as it was" : " and are still served as they were";
+  if (served === known.length)
+    return isOne
+      ? " and is still served in its last good version"
+      : " and are still served in their last good versions";
   const verb = isOne ? "is" : "are";
   if (served === 0) return ` and ${verb} not served until ${fixed}`;
   return ` and ${verb} served as before or not at all until ${fixed}`;

@@ -127,7 +127,7 @@ describe("a change that jsonplane dev makes live", () => {
     const before = apiKey();
     edit((text) => text.replaceAll("name: todo", "name: chores"));
     const line = await dev.line(/^Project\/default\/chores: .* were created again/);
-    expect(line).toContain("ApiResource/tasks, ProjectUser/ada, ApiKey/robot, RootKey/settings belong to it");
+    expect(line).toContain("ApiResource/tasks, ProjectUser/ada, ApiKey/robot, RootKey/settings now belong to it");
     await dev.line(/^ApiKey\/default\/robot: its key is in \.data\/secrets\/default\/robot-api-key\.yaml$/);
     expect(apiKey()).not.toBe(before);
     const headers = { authorization: `apikey ${apiKey()}` };

@@ -153,12 +153,12 @@ describe("jsonplane dev", () => {
     expect(fault).toMatch(
       /^manifests\/open-notes\.yaml:9:26: Project\/default\/open-notes \/spec\/limits\/maxPageSize: /,
     );
-    await dev.line(/^Project\/default\/open-notes is still served as it was$/, since);
+    await dev.line(/^Project\/default\/open-notes is still served in its last good version$/, since);
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;
     edit("open-notes.yaml", (text) => `${text}a: b: c\n`);
-    await dev.line(/^manifests\/open-notes\.yaml: the version before it is still served$/, since);
+    await dev.line(/^manifests\/open-notes\.yaml: its last good version is still served$/, since);
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;
@@ -177,7 +177,7 @@ describe("jsonplane dev", () => {
   it("withdraws what is removed, and serves what is added in a new folder", async () => {
     const dev = await ready();
     rmSync(join(cwd, "manifests", "open-notes.yaml"));
-    await dev.line(/^Project\/default\/open-notes is withdrawn$/);
+    await dev.line(/^Project\/default\/open-notes is no longer served$/);
     expect((await fetch(url("/default/open-notes/api/notes"))).status).toBe(404);
     mkdirSync(join(cwd, "manifests", "more"));
     const manifest = "apiVersion: jsonplane.io/v1alpha1\nkind: Project\nmetadata: {name: late, namespace: other}\n";

@@ -19,7 +19,7 @@ export function projectChanges(before: DevState, now: DevState): readonly DevMes
     const [first] = changes;
     if (first === undefined) return [];
     const { from, to } = first;
-    const text = `${to}: ${list(changes)} ${verb(changes)} to it, from ${from}, and ${was(changes)} created again. ${secrets(changes)}`;
+    const text = `${to}: ${list(changes)} now ${verb(changes)} to it instead of ${from}, and ${was(changes)} created again. ${secrets(changes)}`;
     const isTrue = ({ known }: MessageFacts): boolean => known.objects.has(to);
     return [{ text: text.trimEnd(), shown: { level: "note", about: to, isTrue } }];
   });

@@ -38,7 +38,7 @@ export function sentenceOf(state: ManifestState): string | undefined {
   return sentences[state];
 }
 
-export const unreadableSentence = "the version before it is still served";
+export const unreadableSentence = "its last good version is still served";
 
 export function snapshotOf(result: PassResult): Snapshot {
   const { known, verdicts, reading } = result;
@@ -111,7 +111,7 @@ function objectNews(before: Snapshot | undefined, now: Snapshot, urlOf: UrlOf): 
     if (change !== undefined) lines.push(`${subject} ${change}${atNewUrl(former, object, urlOf(subject))}`);
   }
   for (const subject of before?.objects.keys() ?? []) {
-    if (!now.objects.has(subject)) lines.push(`${subject} is withdrawn`);
+    if (!now.objects.has(subject)) lines.push(`${subject} is no longer served`);
   }
   const files = now.unreadable.filter((file) => !before?.unreadable.includes(file));
   return [...lines, ...files.map((file) => `${file}: ${unreadableSentence}`)];
@@ -125,10 +125,10 @@ function atNewUrl(former: ReportedObject | undefined, now: ReportedObject, url: 
 
 const sentences: Readonly<Record<ManifestState, string | undefined>> = {
   live: "is live",
-  lastGood: "is still served as it was",
+  lastGood: "is still served in its last good version",
   partly: "is served without this",
   refused: "is not served until this is fixed",
-  waiting: "waits: its Project is suspended",
+  waiting: "is not served: its Project is suspended",
   // The file has one line for all of its objects.
   unreadable: undefined,
 };

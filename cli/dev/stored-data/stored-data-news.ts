@@ -70,7 +70,7 @@ function outcomeOf({ object, policy, cause }: RemovedDataObject): string {
     moved: `name the Project ${name} again, in projectRef too`,
   }[cause];
   const path = cause === "removed" ? "" : ` as ${dataPathOf(object)}`;
-  return `stays stored${path} (deletionPolicy: Retain): to serve it again, ${way}`;
+  return `is kept${path} (deletionPolicy: Retain): to serve it again, ${way}`;
 }
 
 interface RemovedDataObject {

@@ -60,7 +60,7 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", `${shop}${books(broken)}`);
     const [fault, standing] = await dev.pass();
     expect(fault).toMatch(/^a\.yaml:3:[0-9]+: ApiResource\/default\/books \/spec\/schema\/type: .*\(InvalidSchema\)$/);
-    expect(standing).toBe("ApiResource/default/books is still served as it was");
+    expect(standing).toBe("ApiResource/default/books is still served in its last good version");
     expect(dev.parts()?.resources.get("books")?.schema).toEqual({ type: "object", title: "good" });
     dev.edit("a.yaml", shop + books({ type: "object", title: "good" }));
     expect(await dev.pass()).toEqual(["ApiResource/default/books is live"]);
@@ -74,7 +74,7 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", `${good}a: b: c\n`);
     const news = await dev.pass();
     expect(news[0]).toMatch(/^a\.yaml:[0-9]+:[0-9]+: /);
-    expect(news.slice(1)).toEqual(["a.yaml: the version before it is still served"]);
+    expect(news.slice(1)).toEqual(["a.yaml: its last good version is still served"]);
     expect(dev.parts()?.users.has("alice")).toBe(true);
     expect(dev.parts()?.resources.has("books")).toBe(true);
   });
@@ -92,7 +92,10 @@ describe("a folder of manifests", () => {
     dev.edit("b.yaml", books() + manifest("ApiKey", "ci"));
     await dev.pass();
     dev.edit("b.yaml", undefined);
-    expect(await dev.pass()).toEqual(["ApiResource/default/books is withdrawn", "ApiKey/default/ci is withdrawn"]);
+    expect(await dev.pass()).toEqual([
+      "ApiResource/default/books is no longer served",
+      "ApiKey/default/ci is no longer served",
+    ]);
     expect(dev.parts()?.resources.size).toBe(0);
     expect(dev.parts()?.keys.size).toBe(0);
   });
@@ -118,7 +121,7 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", shop + books(broken));
     await dev.pass();
     await dev.restart();
-    expect(await dev.pass()).toContain("ApiResource/default/books is still served as it was");
+    expect(await dev.pass()).toContain("ApiResource/default/books is still served in its last good version");
     expect(dev.parts()?.resources.get("books")?.schema).toEqual({ type: "object", title: "good" });
   });
 
@@ -136,8 +139,8 @@ describe("a folder of manifests", () => {
     await dev.pass();
     dev.edit("a.yaml", manifest("Project", "shop", { suspend: true, serving: "ReadOnly" }) + books());
     expect(await dev.pass()).toEqual([
-      "Project/default/shop waits: its Project is suspended",
-      "ApiResource/default/books waits: its Project is suspended",
+      "Project/default/shop is not served: its Project is suspended",
+      "ApiResource/default/books is not served: its Project is suspended",
     ]);
     expect(await dev.pass()).toEqual([]);
     expect(dev.parts()?.project.serving).toBe("ReadWrite");

@@ -54,9 +54,9 @@ describe("a Project that is renamed together with its children", () => {
       "RootKey/default/flags is live",
       "ProjectUser/default/ada is live",
       "ApiKey/default/robot is live",
-      "Project/default/shop is withdrawn",
-      `Project/default/store: ${names} belong to it, from Project/default/shop, and were created again. Generated passwords and keys are new, in the same files as before; the former ones and all sessions have ended.`,
-      "ApiResource/default/books: its data (1 object) stays stored as default/shop/api/books (deletionPolicy: Retain): to serve it again, name the Project shop again, in projectRef too",
+      "Project/default/shop is no longer served",
+      `Project/default/store: ${names} now belong to it instead of Project/default/shop, and were created again. Generated passwords and keys are new, in the same files as before; the former ones and all sessions have ended.`,
+      "ApiResource/default/books: its data (1 object) is kept as default/shop/api/books (deletionPolicy: Retain): to serve it again, name the Project shop again, in projectRef too",
     ]);
     expect([countsOf("store"), dev.parts("default/shop")]).toEqual([[1, 1, 1, 1], undefined]);
     expect(await dev.pass()).toEqual([]);
@@ -121,8 +121,8 @@ describe("an edit that is half done", () => {
     expect(await newsOf(project("store") + children("shop"))).toEqual([
       `a.yaml:3:117: Project/default/shop: There is no such Project: did you mean "store"? 4 objects name it in projectRef and are not served until this is fixed: ${names}`,
       "Project/default/store is live at http://localhost/default/store",
-      "Project/default/shop is withdrawn",
-      "ApiResource/default/books: its data (1 object) stays stored as default/shop/api/books (deletionPolicy: Retain): to serve it again, name a Project shop again",
+      "Project/default/shop is no longer served",
+      "ApiResource/default/books: its data (1 object) is kept as default/shop/api/books (deletionPolicy: Retain): to serve it again, name a Project shop again",
     ]);
     expect(await dev.pass()).toEqual([]);
     const news = await newsOf(project("store") + children("store"));
@@ -146,7 +146,7 @@ describe("an edit that is half done", () => {
     await served(project("shop") + children("shop", { deletionPolicy: "Delete" }));
     const before = secrets();
     expect(await newsOf(project("shop") + children("store", { deletionPolicy: "Delete" }))).toEqual([
-      `a.yaml:3:117: Project/default/store: There is no such Project: did you mean "shop"? 4 objects name it in projectRef and are still served as they were: ${names}`,
+      `a.yaml:3:117: Project/default/store: There is no such Project: did you mean "shop"? 4 objects name it in projectRef and are still served in their last good versions: ${names}`,
     ]);
     dev.clock.advance(graceMs);
     await dev.pass();

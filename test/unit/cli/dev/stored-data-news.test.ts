@@ -13,7 +13,7 @@ const books = (more = "") => manifest("ApiResource", "books", of(`, schema: { ty
 const flags = (more = "") => manifest("RootKey", "flags", of(more));
 const project = { namespace: "default", name: "shop" };
 const keptAs = (field: string) =>
-  `stays stored (deletionPolicy: Retain): to serve it again, restore the manifest, or give another one ${field}`;
+  `is kept (deletionPolicy: Retain): to serve it again, restore the manifest, or give another one ${field}`;
 const going = "will be deleted in 5 seconds (deletionPolicy: Delete), unless the manifest comes back";
 
 let dev: DevCluster;
@@ -42,8 +42,8 @@ describe("a manifest that is removed while data are stored", () => {
   it("says that the data are kept, and how to serve them again", async () => {
     await served(shop + books() + flags());
     expect(await newsOf(shop)).toEqual([
-      "ApiResource/default/books is withdrawn",
-      "RootKey/default/flags is withdrawn",
+      "ApiResource/default/books is no longer served",
+      "RootKey/default/flags is no longer served",
       `ApiResource/default/books: its data (2 objects) ${keptAs("resourceName: books")}`,
       `RootKey/default/flags: its stored value ${keptAs("key: flags")}`,
     ]);
@@ -53,7 +53,7 @@ describe("a manifest that is removed while data are stored", () => {
   it("says that the data will be deleted before they are, and that they were", async () => {
     await served(shop + books(", deletionPolicy: Delete"));
     expect(await newsOf(shop)).toEqual([
-      "ApiResource/default/books is withdrawn",
+      "ApiResource/default/books is no longer served",
       `ApiResource/default/books: its data (2 objects) ${going}`,
     ]);
     expect(await dev.store.count({ project, resource: "books" }, {})).toBe(2);
@@ -73,8 +73,8 @@ describe("a manifest that is removed while data are stored", () => {
     const heir = books(", resourceName: books").replace("name: books", "name: heir");
     expect(await newsOf(shop + heir)).toEqual([
       "ApiResource/default/heir is live",
-      "ApiResource/default/books is withdrawn",
-      "RootKey/default/empty is withdrawn",
+      "ApiResource/default/books is no longer served",
+      "RootKey/default/empty is no longer served",
     ]);
   });
 
@@ -86,7 +86,7 @@ describe("a manifest that is removed while data are stored", () => {
       "ApiResource/default/books: its data (2 objects) will be deleted in 5 seconds (deletionPolicy: Delete), unless the Project shop comes back",
     );
     expect(news).toContain(
-      "RootKey/default/flags: its stored value stays stored as default/shop/json/flags (deletionPolicy: Retain): to serve it again, name a Project shop again",
+      "RootKey/default/flags: its stored value is kept as default/shop/json/flags (deletionPolicy: Retain): to serve it again, name a Project shop again",
     );
   });
 });

@@ -13,7 +13,7 @@ const flags = document("RootKey", "flags", "{ projectRef: { name: shop } }");
 const user = document("ProjectUser", "ada", "{ projectRef: { name: shop } }");
 const good = [shop, books, flags, user].join("---\n");
 const collection = { project: { namespace: "default", name: "shop" }, resource: "books" };
-const kept = "a.yaml: the version before it is still served";
+const kept = "a.yaml: its last good version is still served";
 
 let dev: DevCluster;
 beforeEach(async () => {
@@ -53,10 +53,10 @@ it.each<[string, string]>([
   const news = await dev.pass();
   expect(news[0]).toMatch(/^a\.yaml:[0-9]+:[0-9]+: /);
   expect(news).toContain(kept);
-  expect(news.join("\n")).not.toContain("withdrawn");
+  expect(news.join("\n")).not.toContain("no longer served");
   expect(await left()).toEqual({ served: ["books", "flags", "ada"], stored: 1 });
   dev.edit("a.yaml", good);
-  expect((await dev.pass()).join("\n")).not.toContain("withdrawn");
+  expect((await dev.pass()).join("\n")).not.toContain("no longer served");
 });
 
 it("takes over what the rest of the file says meanwhile", async () => {
@@ -76,5 +76,5 @@ it("withdraws what is removed from another file all the same", async () => {
   await dev.pass();
   dev.edit("a.yaml", good.replace("kind: ApiResource", "kind: ApiResuorce"));
   dev.edit("b.yaml", undefined);
-  expect(await dev.pass()).toContain("RootKey/default/more is withdrawn");
+  expect(await dev.pass()).toContain("RootKey/default/more is no longer served");
 });
