@@ -1,8 +1,8 @@
 // The overview of dev mode, at `/`: a page for browsers, its files and its state below
 // `/-/overview/`, where no namespace can be. The state names files of this machine, so Host headers
-// other than dev mode's own are refused with 403.
+// other than dev mode's own are refused with 403. Programs such as curl get the URLs of what is
+// served: of all projects at `/`, of one at its base URL.
 
-import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../../core/errors/problem.ts";
 import { currentResponse, preconditionsOf } from "../../../dataplane/http/conditional-requests.ts";
 import type { HttpResponse } from "../../../dataplane/http/exchange.ts";
@@ -18,6 +18,7 @@ import type { MessageLog } from "../report/messages.ts";
 import { noProjectLine } from "../report/startup-message.ts";
 import { overviewState } from "./overview-state.ts";
 import { type HostedRequest, ownHosts } from "./own-hosts.ts";
+import { servedUrls } from "./served-urls.ts";
 
 export interface OverviewOptions {
   /** The address that dev mode listens on. */
@@ -42,7 +43,7 @@ export interface AttachedOperator {
 }
 
 export interface Overview {
-  /** Its own raw request targets, and `/`. */
+  /** Its own raw request targets, `/`, and what may be the base URL of a project. */
   readonly targets: RegExp;
   /** Undefined for requests that are not for it. */
   serve(exchange: OverviewRequest): Promise<HttpResponse> | undefined;
@@ -54,22 +55,34 @@ export interface Overview {
 
 const folder = ["-", "overview"] as const;
 
-type OverviewTarget = { readonly kind: "page" } | { readonly kind: "file"; readonly file: string };
+type OverviewTarget =
+  | { readonly kind: "page" }
+  | { readonly kind: "file"; readonly file: string }
+  /** `project` = `<namespace>/<name>`, empty for all. */
+  | { readonly kind: "urls"; readonly project: string };
 
 export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overview {
   const address = publicAddress(publicUrl);
   const page = createPage("overview", folder.join("/"), { isFolder: true });
   const isOwnHost = ownHosts(host, publicUrl);
   let readState: (() => Promise<string>) | undefined;
+  let readUrls = (_project: string): string | undefined => undefined;
 
   /** What a request is for; undefined for methods other than GET and HEAD, and for other paths. */
   const targetOf = ({ request, rawUrl }: OverviewRequest): OverviewTarget | undefined => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead || !rawUrl.startsWith("/")) return undefined;
     const { segments, fault } = splitTarget(rawUrl);
-    const own = fault === undefined ? belowPublicPath(address, segments) : undefined;
-    if (own?.length !== 0) return fileTarget(own);
-    return isPageAskedFor(request.headers, rawUrl) ? { kind: "page" } : undefined;
+    if (fault !== undefined) return undefined;
+    const own = belowPublicPath(address, segments);
+    if (own.length === 3) return fileTarget(own);
+    return isPageWanted(request.headers) ? pageTarget(own, rawUrl) : urlsTarget(own);
+  };
+  const respondWithUrls = ({ request }: OverviewRequest, project: string): Promise<HttpResponse> | undefined => {
+    const text = isOwnHost(request) ? readUrls(project) : undefined;
+    return text === undefined
+      ? undefined
+      : Promise.resolve({ status: 200, text, headers: { ...pageSafety, Vary: "Accept, Origin" } });
   };
   const respondWithState = async ({ request }: OverviewRequest): Promise<HttpResponse> => {
     if (!isOwnHost(request)) throw foreignHost();
@@ -81,10 +94,11 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
   const prefix = address.path.map((segment) => `/${RegExp.escape(segment)}`).join("");
   return {
     // Proxies may remove the path of the public URL.
-    targets: new RegExp(`^(?:${prefix})?/(?:${folder.join("/")}/[^/?]*)?(?:\\?.*)?$`),
+    targets: new RegExp(`^(?:${prefix})?/(?:${folder.join("/")}/[^/?]*|[^/?]+/[^/?]+/?)?(?:\\?.*)?$`),
     serve(exchange) {
       const target = targetOf(exchange);
       if (target === undefined) return undefined;
+      if (target.kind === "urls") return respondWithUrls(exchange, target.project);
       const { rawUrl, request } = exchange;
       const asked = { target: rawUrl, headers: request.headers };
       if (target.kind === "page") return page({ ...asked, file: undefined }).then(varied);
@@ -95,6 +109,7 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
       const { devOperator } = attached;
       let failure: string | undefined;
       readState = () => stateText(attached, failure);
+      readUrls = (project) => servedUrls(devOperator.view().published, attached.publicUrl, project);
       return {
         view: devOperator.view,
         async reconcile() {
@@ -112,15 +127,19 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
   };
 }
 
-function fileTarget([first, second, file, ...others]: readonly string[] = []): OverviewTarget | undefined {
-  const isBelow = first === folder[0] && second === folder[1] && others.length === 0;
+function fileTarget([first, second, file]: readonly string[]): OverviewTarget | undefined {
+  const isBelow = first === folder[0] && second === folder[1];
   return isBelow && file !== undefined ? { kind: "file", file } : undefined;
 }
 
 /** Without the final slash the page would request its files from the wrong place. */
-function isPageAskedFor(headers: IncomingHttpHeaders, rawUrl: string): boolean {
+function pageTarget({ length }: readonly string[], rawUrl: string): OverviewTarget | undefined {
   const [path = ""] = rawUrl.split("?", 1);
-  return path.endsWith("/") && isPageWanted(headers);
+  return length === 0 && path.endsWith("/") ? { kind: "page" } : undefined;
+}
+
+function urlsTarget(own: readonly string[]): OverviewTarget | undefined {
+  return own.length === 0 || own.length === 2 ? { kind: "urls", project: own.join("/") } : undefined;
 }
 
 async function stateText(
@@ -136,7 +155,7 @@ async function stateText(
   return JSON.stringify(overviewState({ ...facts, view, credentials, failure, advice }));
 }
 
-/** At the same URL, other clients get what is said of paths that lead nowhere. */
+/** At the same URL, other clients get JSON. */
 function varied(response: HttpResponse): HttpResponse {
   const { Vary = "" } = response.headers ?? {};
   return { ...response, headers: { ...response.headers, Vary: `Accept, ${Vary}` } };

@@ -183,7 +183,11 @@ describe("the state of the overview", () => {
     const lines = (await devOperator.reconcile()).map(({ text }) => text.replaceAll(`${dev.folder}/`, ""));
     const { manifests } = await stateOf(overview);
     const broken = manifests.find(({ subject }) => subject === "ApiResource/default/books");
-    expect(broken).toMatchObject({ state: "lastGood", outcome: "is still served as it was", file: "b.yaml" });
+    expect(broken).toMatchObject({
+      state: "lastGood",
+      outcome: "is still served in its last good version",
+      file: "b.yaml",
+    });
     // Never accepted, so it is no object.
     const refused = manifests.find(({ subject }) => subject === "RootKey/default/flags");
     expect(refused).toMatchObject({ state: "refused", outcome: "is not served until this is fixed", file: "b.yaml" });
@@ -239,7 +243,7 @@ describe("the state of the overview", () => {
     await dev.store.declareIndexes(collection, [], 1);
     await dev.store.create(collection, { id: "1", owner: "user:a", text: '{"id":"1"}' }, 10);
     dev.edit("a.yaml", shop);
-    const text = expect.stringMatching(/^ApiResource\/default\/books: its data \(1 object\) stays stored/);
+    const text = expect.stringMatching(/^ApiResource\/default\/books: its data \(1 object\) is kept/);
     expect(await pass()).toEqual([{ level: "note", about: "default/shop/api/books", text }]);
     const later = { level: "warning", about: "default/shop/api/books" } as const;
     log.say({ text: "later", shown: later });
@@ -285,8 +289,6 @@ describe("the overview", () => {
   it.each<[string, string, Sent]>([
     ["another method", "/", { method: "POST", headers: html }],
     ["another method of its state", path, { method: "DELETE" }],
-    ["a client that takes JSON as well", "/", { headers: { accept: "application/json, text/html" } }],
-    ["a client that says nothing of what it takes", "/", {}],
     ["the path of a project", "/default/shop", { headers: html }],
     ["a malformed path", "//", { headers: html }],
     ["a malformed target", "state.json", { headers: html }],
@@ -297,6 +299,42 @@ describe("the overview", () => {
     const overview = createOverview({ host: "127.0.0.1" });
     expect(overview.serve(sent(rawUrl, request))).toBeUndefined();
     expect(overview.isForFile(sent(rawUrl, request))).toBe(false);
+  });
+
+  it.each<[string, Sent]>([
+    ["says nothing of what it takes", {}],
+    ["takes anything, as curl does", { headers: { accept: "*/*" } }],
+    ["takes JSON as well", { headers: { accept: "application/json, text/html" } }],
+  ])("gives a client that %s the URLs of all projects, and of one at its base URL", async (_what, request) => {
+    dev.edit("a.yaml", shop + books({}) + manifest("RootKey", "flags", inShop));
+    const { overview, devOperator } = followed();
+    await devOperator.reconcile();
+    const url = "http://127.0.0.1:8080/default/shop";
+    const urls = {
+      name: "default/shop",
+      serving: "ReadWrite",
+      url,
+      resources: [`${url}/api/books`],
+      rootKeys: [`${url}/json/flags`],
+      sessions: `${url}/sessions`,
+      docs: `${url}/docs`,
+      openapi: `${url}/openapi.json`,
+      console: `${url}/console`,
+    };
+    const read = async (rawUrl: string): Promise<unknown> =>
+      JSON.parse((await overview.serve(sent(rawUrl, request)))?.text ?? "null");
+    expect(await read("/")).toEqual({ projects: [urls] });
+    expect(await read("/default/shop")).toEqual(urls);
+    expect(await read("/default/shop/")).toEqual(urls);
+    expect(await read("/default/other")).toBeNull();
+  });
+
+  it("keeps the URLs from clients that reach it by a foreign name", async () => {
+    dev.edit("a.yaml", shop);
+    const { overview, devOperator } = followed();
+    await devOperator.reconcile();
+    for (const rawUrl of ["/", "/default/shop"])
+      expect(overview.serve(sent(rawUrl, { host: "rebound.example" }))).toBeUndefined();
   });
 
   it("is a page whose files lie below it, under its own policy", async () => {
