@@ -2,7 +2,6 @@
 
 import { createSecretKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { hashPassword } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
@@ -12,12 +11,12 @@ import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
 import { devLimits } from "../../operator/issuers/address-rules.ts";
 import { isEmptyFolder } from "../init/run-init.ts";
-import { seedFolderName } from "../manifests/list-files.ts";
+import { seedFolderOf } from "../manifests/list-files.ts";
 import type { Cleanup } from "../run-program.ts";
 import { createDevIssuers, type DevIssuers } from "./apply/dev-issuers.ts";
 import { createDevOperator, type DevOperator } from "./apply/dev-operator.ts";
 import { follow } from "./apply/follow.ts";
-import { type DataFolder, otherDataFolders } from "./data-folder/data-folder.ts";
+import { type DataFolder, otherDataFolders, userOf } from "./data-folder/data-folder.ts";
 import { createStateFile } from "./data-folder/dev-state.ts";
 import { writeAtomically } from "./data-folder/files.ts";
 import { createSecretFiles, type SecretFiles } from "./data-folder/secret-files.ts";
@@ -26,7 +25,7 @@ import { ownHosts } from "./overview/own-hosts.ts";
 import { type LocatedCredential, locateCredentials, usableCredentials } from "./report/credentials.ts";
 import { createMessageLog } from "./report/messages.ts";
 import { type RequestLines, requestLinesFor } from "./report/request-lines.ts";
-import { startupMessage } from "./report/startup-message.ts";
+import { problemsLine, startupMessage } from "./report/startup-message.ts";
 import { createSeeder, createSeedProgress, type Seeder } from "./seed/seeder.ts";
 import type { DevSettings } from "./settings.ts";
 import { createStoredObjectsCheck, type StoredObjectsCheck } from "./stored-data/check-stored-objects.ts";
@@ -54,9 +53,11 @@ export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cle
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(data.file("secrets"), data.tracked.requireInPlace);
-  const seeder = openSeeder(options, { data, live, store, plane });
+  const seedPath = options.seed ?? (await seedFolderOf(options.folder));
+  const seeder = openSeeder(options, { data, live, store, plane, path: seedPath });
   const adminUrl = reachable(plane.adminUrl);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
+  await data.noteUrl(urls.url);
   // Each pass applies the manifests, then stores seeds; the overview shows how it ended.
   const operator = await openDevOperator({
     ...{ options, data, live, checkResource, issuers, store, secretFiles, publicUrl },
@@ -64,19 +65,24 @@ export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cle
   const log = createMessageLog(print);
   const attached = { devOperator: seeding(operator, seeder), secretFiles, log, folder: options.folder, ...urls };
   const devOperator = overview.attach(attached);
-  for (const message of await devOperator.reconcile()) log.say(message);
+  const news = await devOperator.reconcile();
 
   const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
-  const others = data.isNew ? await otherDataFolders(options.folder, data.path) : [];
+  const others = await otherDataFolders(options.folder, data.path);
   const folder = {
     folder: options.folder,
     isEmpty: await isEmptyFolder(options.folder),
-    data: { ...data, others, hasData: options.redis === undefined },
+    data: {
+      ...data,
+      others: await Promise.all(others.map(async (path) => ({ path, user: await userOf(path) }))),
+      hasData: options.redis === undefined,
+    },
   };
   for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
+  for (const message of news) log.say(message);
 
-  const paths = [options.folder, secretFiles.folder, ...(options.seed === undefined ? [] : [options.seed])];
+  const paths = [options.folder, secretFiles.folder, seedPath];
   const check = createStoredObjectsCheck({ directory: live.directory, store, say: log.say });
   cleanup.add(() => check.stop());
   const reporting = reportingOperator(devOperator, { secretFiles, check });
@@ -89,6 +95,8 @@ export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cle
   });
   cleanup.add(() => following.stop());
   issuers.onChange(following.wake);
+  const now = devOperator.view();
+  for (const line of problemsLine(now.snapshot, log.current(now), urls.url)) print(line);
   print("Ready");
 }
 
@@ -197,11 +205,12 @@ interface SeederParts {
   readonly live: MemoryDirectory;
   readonly store: Store;
   readonly plane: DataPlane;
+  readonly path: string;
 }
 
-function openSeeder(options: DevOptions, { data, live, store, plane }: SeederParts): Seeder {
+function openSeeder(options: DevOptions, { data, live, store, plane, path }: SeederParts): Seeder {
   return createSeeder({
-    path: options.seed ?? join(options.folder, seedFolderName),
+    path,
     isAsked: options.seed !== undefined,
     note: data.file("seeding"),
     directory: live.directory,

@@ -2,10 +2,9 @@
 // out hidden files, node_modules and the data folder `seed`. A link to a file counts as the file; a
 // link to a folder is not followed.
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
-/** Data for what is empty, which dev mode takes in (cli/dev/seed). */
-export const seedFolderName = "seed";
+const seedFolderName = "seed";
 
 const extensions = /\.(?:yaml|yml|json)$/;
 
@@ -13,6 +12,14 @@ const extensions = /\.(?:yaml|yml|json)$/;
 export async function listFiles(path: string): Promise<readonly string[]> {
   const about = await stat(path);
   return about.isDirectory() ? await filesBelow(path, [seedFolderName]) : [path];
+}
+
+/**
+ * Beside the manifests, which are a folder or one file: data for what is empty, which dev mode
+ * takes in (cli/dev/seed).
+ */
+export async function seedFolderOf(path: string): Promise<string> {
+  return join((await stat(path)).isDirectory() ? path : dirname(path), seedFolderName);
 }
 
 async function filesBelow(folder: string, leftOut: readonly string[] = []): Promise<readonly string[]> {

@@ -5,7 +5,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { listFiles, seedFolderName } from "../../manifests/list-files.ts";
+import { listFiles, seedFolderOf } from "../../manifests/list-files.ts";
 import { findSeedFiles } from "../seed/read-seed.ts";
 
 export interface FolderWatch {
@@ -122,9 +122,9 @@ async function fingerprint(path: string): Promise<string> {
 }
 
 /** Of the seed folder, in which manifests are not searched. */
-async function seedFiles(folder: string): Promise<readonly string[]> {
+async function seedFiles(manifests: string): Promise<readonly string[]> {
   try {
-    return (await findSeedFiles(join(folder, seedFolderName))).map(({ path, version }) => `${path} ${version}`);
+    return (await findSeedFiles(await seedFolderOf(manifests))).map(({ path, version }) => `${path} ${version}`);
   } catch {
     return [];
   }

@@ -18,6 +18,8 @@ export interface DataFolder {
   readonly isNew: boolean;
   readonly file: (name: string) => string;
   readonly tracked: TrackedFiles;
+  /** Says where it is served, for another process that finds it in use. */
+  noteUrl(url: string): Promise<void>;
   close(): void;
 }
 
@@ -42,16 +44,18 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
   }
   const lock = await takeLock(path, file);
   const isNew = !existsSync(file("objects.json"));
+  const noteHolder = (text: string) => writeFile(file("pid"), `${text}\n`, { mode: 0o600 });
   try {
     await bind(path, manifests);
-    await writeFile(file("pid"), `${process.pid}\n`, { mode: 0o600 });
+    await noteHolder(`${process.pid}`);
   } catch (error) {
     lock.close();
     throw error;
   }
   const tracked = trackFiles(path);
   tracked.track(file("lock.db"));
-  return { path, isNew, file, tracked, close: () => lock.close() };
+  const noteUrl = (url: string) => noteHolder(`${process.pid}, ${url}`);
+  return { path, isNew, file, tracked, noteUrl, close: () => lock.close() };
 }
 
 /**
@@ -87,12 +91,36 @@ async function takeLock(path: string, file: (name: string) => string): Promise<D
     return database;
   } catch (cause) {
     database.close();
-    if ((cause as { readonly errcode?: number }).errcode !== busy) throw cause;
-    const holder = await readText(file("pid"));
-    const who = holder === undefined ? "another jsonplane" : `another jsonplane (process ${holder.trim()})`;
+    if (!isBusy(cause)) throw cause;
+    const who = await holderOf(path);
     throw new StartRefused(`${who} uses the data folder ${path}: stop it, or choose another folder with --data`, {
       cause,
     });
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { readonly errcode?: number }).errcode === busy;
+}
+
+async function holderOf(path: string): Promise<string> {
+  const holder = await readText(join(path, "pid"));
+  return holder === undefined ? "another jsonplane" : `another jsonplane (process ${holder.trim()})`;
+}
+
+/** The process that uses a data folder, for messages; undefined when none does. */
+export async function userOf(path: string): Promise<string | undefined> {
+  const lock = join(path, "lock.db");
+  if (!existsSync(lock)) return undefined;
+  const database = new DatabaseSync(lock, { readOnly: true, timeout: 0 });
+  try {
+    database.prepare("PRAGMA schema_version").get();
+    return undefined;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return await holderOf(path);
+  } finally {
+    database.close();
   }
 }
 

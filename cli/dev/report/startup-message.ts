@@ -9,7 +9,9 @@ import type {
   ResourceConfig,
 } from "../../../core/config/types.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
+import type { ShownNews } from "../../../pages/overview/state.ts";
 import { hidesObjects } from "../../manifests/check-manifests.ts";
+import { problemLine } from "../../manifests/source.ts";
 import { programWord, shellWord } from "../../shell-words.ts";
 import type { DevOperatorView } from "../apply/dev-operator.ts";
 import type { UsableCredential } from "./credentials.ts";
@@ -33,8 +35,14 @@ export interface UsedDataFolder {
   readonly isNew: boolean;
   /** Data may be in Redis; secrets are here. */
   readonly hasData: boolean;
-  /** Folders with data of the same manifests, where this one is new. */
-  readonly others: readonly string[];
+  /** Folders with data of the same manifests. */
+  readonly others: readonly OtherDataFolder[];
+}
+
+export interface OtherDataFolder {
+  readonly path: string;
+  /** The process that uses it now, if any. */
+  readonly user: string | undefined;
 }
 
 export function startupMessage(options: StartupMessageOptions): readonly string[] {
@@ -76,13 +84,31 @@ export function noProjectLine({ folder, isEmpty, snapshot }: NoProjectOptions): 
   return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
 }
 
+/** The last line before Ready: what is wrong may have scrolled away. */
+export function problemsLine(
+  snapshot: Snapshot | undefined,
+  news: readonly ShownNews[],
+  url: string,
+): readonly string[] {
+  const problems = new Set([
+    ...(snapshot?.problems ?? []).map(problemLine),
+    ...news.filter(({ level }) => level === "problem").map(({ text }) => text),
+  ]);
+  if (problems.size === 0) return [];
+  return [`${problems.size} ${problems.size === 1 ? "problem" : "problems"}, listed above and at ${url}/`];
+}
+
 function dataLines({ path, isNew, hasData, others }: UsedDataFolder): readonly string[] {
+  const where = `${hasData ? "Stored data and generated" : "Generated"} secrets are in ${path}`;
+  return [`${where}${isNew ? ", which is new and empty" : ""}.`, ...others.flatMap((other) => otherLine(other, isNew))];
+}
+
+function otherLine({ path, user }: OtherDataFolder, isNew: boolean): readonly string[] {
+  if (user !== undefined)
+    return [`Careful: ${user} serves the same manifests with other data, from ${path}. To use those, stop this one.`];
+  if (!isNew) return [];
   return [
-    `${hasData ? "Stored data and generated" : "Generated"} secrets are in ${path}${isNew ? ", which is new and empty" : ""}.`,
-    ...others.map(
-      (other) =>
-        `${other} has data of the same manifests: to go on with them, stop, and start with --data ${shellWord(other)}.`,
-    ),
+    `${path} has data of the same manifests: to use them, stop this one, and start it with --data ${shellWord(path)}.`,
   ];
 }
 
