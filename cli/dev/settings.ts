@@ -22,7 +22,7 @@ export const settings = {
   redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
   logLevel: {
     ...logLevel,
-    help: `${logLevel.help}; a terminal shows requests unless this is error or silent`,
+    help: `${logLevel.help}; standard output shows requests unless this is error or silent`,
     fallback: "warn",
   },
   publicUrl,

@@ -70,16 +70,20 @@ describe("requests to jsonplane dev", () => {
     const secret = apiKey();
     const headers = { authorization: `apikey ${secret}` };
     expect(await send("/api/tasks", { method: "POST", headers, body: '{"title":"hidden-title"}' })).toBe(201);
-    expect(await send("/api/tasks?title=hidden-filter&_sort=title")).toBe(200);
+    expect(await send("/api/tasks?title=a&_sort=title")).toBe(200);
+    expect(await send("/api/tasks?access_token=hidden-token")).toBe(400);
     expect(await send(`/api/nothing?${secret}`, { headers })).toBe(404);
     // An overview that is open asks every two seconds.
     expect(await send("/../../-/overview/state.json")).toBe(200);
     const time = String.raw`\d+(?:\.\d)? ms`;
     await dev.line(new RegExp(`^POST {3}/default/todo/api/tasks {2}201 {2}${time} {2}key robot\r$`));
-    await dev.line(new RegExp(String.raw`^GET {4}/default/todo/api/tasks\?… {2}200 {2}${time} {2}anonymous\r$`));
+    await dev.line(
+      new RegExp(String.raw`^GET {4}/default/todo/api/tasks\?title=a&_sort=title {2}200 {2}${time} {2}anonymous\r$`),
+    );
+    await dev.line(/^GET {4}\/default\/todo\/api\/tasks\?access_token=… {2}400 invalid_parameter {2}/);
     await dev.line(/^GET {4}\/default\/todo\/api\/nothing\?… {2}404 unknown_resource {2}/);
     expect(secret.length).toBeGreaterThan(20);
-    for (const text of [secret, "hidden-title", "hidden-filter", "/-/overview", "\u001b"])
+    for (const text of [secret, "hidden-title", "hidden-token", "/-/overview", "\u001b"])
       expect(dev.out()).not.toContain(text);
   });
 
@@ -90,14 +94,21 @@ describe("requests to jsonplane dev", () => {
     expect(await dev.line(/^GET {4}\/default\/todo\/api\/tasks/)).toContain("\u001b[32m200\u001b[39m");
   });
 
-  it("are not shown in a pipe, where the log is as it was", async () => {
+  it("are shown in a pipe too, without colours, beside the log", async () => {
     const dev = await onPipe("--log-level", "info");
-    const since = dev.out().length;
     await send("/api/tasks?title=a");
+    expect(await dev.line(/^GET {4}\/default\/todo\/api\/tasks\?title=a {2}200 {2}/)).not.toContain("\u001b");
     await dev.stop();
-    expect(dev.out().slice(since)).toBe("");
     const [line = ""] = dev.error().split("\n");
     expect(JSON.parse(line)).toMatchObject({ message: "Request", path: "/default/todo/api/tasks", status: 200 });
+  });
+
+  it("are not shown where only errors are wanted", async () => {
+    const dev = await onPipe("--log-level", "error");
+    const since = dev.out().length;
+    await send("/api/tasks");
+    await dev.stop();
+    expect(dev.out().slice(since)).toBe("");
   });
 });
 

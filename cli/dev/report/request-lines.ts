@@ -1,13 +1,17 @@
-// Shows requests at a terminal, one short line each: method, path, status, time, caller, and why a
-// token is refused. Queries are left out because filters and misplaced keys are data, and so is
-// everything else that a client sends. In a burst it counts what it does not show.
+// Shows requests, one short line each: method, path, query, status, time, caller, and why a token
+// is refused. Values in a query are shown of parameters that the resource has, unless their names
+// sound secret; anything else may be a misplaced key. Nothing else that a client sends is shown. In
+// a burst it counts what it does not show.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
+import { percentDecoded } from "../../../core/http/percent-decoded.ts";
 import type { LogLevel } from "../../../core/log/logger.ts";
 import type { Timers } from "../../../core/timers.ts";
 import { type Caller, creatorOf } from "../../../dataplane/authenticate/caller.ts";
+import type { LiveResource } from "../../../dataplane/config/directory.ts";
 import type { Ending, IncomingRequest, Known } from "../../../dataplane/http/exchange.ts";
+import { isListParameter } from "../../../dataplane/objects/list/query.ts";
 import { printable } from "../../../operator/status/messages.ts";
 
 export interface RequestLinesOptions {
@@ -31,7 +35,10 @@ export type ShownRequest = Pick<IncomingRequest, "rawUrl"> &
     };
     readonly problem?: { readonly message: string } | undefined;
     readonly project?:
-      | { readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } } }
+      | {
+          readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } };
+          readonly resources: ReadonlyMap<string, Pick<LiveResource, "schema">>;
+        }
       | undefined;
   };
 
@@ -40,15 +47,16 @@ type ShownEnding = Pick<Ending, "status" | "code" | "seconds">;
 const flushAfterMs = 100;
 const maxLinesPerFlush = 40;
 const maxPathCharacters = 100;
+const maxQueryCharacters = 200;
 
-/** Undefined where nobody reads it: in a pipe, or where not even warnings are wanted. */
+/** Undefined where not even warnings are wanted. */
 export function requestLinesFor(
-  stdout: Pick<NodeJS.WriteStream, "isTTY" | "write"> & { hasColors?(): boolean },
+  stdout: Pick<NodeJS.WriteStream, "write"> & { hasColors?(): boolean },
   logLevel: LogLevel,
   timers: Timers,
 ): RequestLines | undefined {
-  if (!stdout.isTTY || logLevel === "error" || logLevel === "silent") return undefined;
-  // Node goes by NO_COLOR and by what the terminal is.
+  if (logLevel === "error" || logLevel === "silent") return undefined;
+  // Node goes by NO_COLOR and by what the terminal is. A pipe has no such method.
   const hasColors = stdout.hasColors?.() ?? false;
   return createRequestLines({ write: (text) => void stdout.write(text), hasColors, timers });
 }
@@ -87,7 +95,7 @@ function requestLine(shown: ShownRequest, ending: ShownEnding, hasColors: boolea
     hasColors ? styleText(style, text, { validateStream: false }) : text;
   const outcome = code === undefined ? `${status}` : `${status} ${code}`;
   return [
-    `${request.method.padEnd(6)} ${shownPath(rawUrl)}`,
+    `${request.method.padEnd(6)} ${shownTarget(rawUrl, shown.project)}`,
     styled(styleOf(status), outcome),
     styled("dim", timeOf(seconds)),
     styled("dim", printable(callerName(proof?.caller))),
@@ -116,13 +124,35 @@ function styleOf(status: number): Style {
   return status >= 300 ? "cyan" : "green";
 }
 
-/** The path as it was sent. Before it may stand a host with a password, behind it a query. */
-function shownPath(rawUrl: string): string {
+/** As it was sent. Before it may stand a host with a password. */
+function shownTarget(rawUrl: string, project: ShownRequest["project"]): string {
   const target = rawUrl.replace(/^[^/?#]+:\/\/[^/?#]*/, "");
-  const [path = "", ...query] = target.split(/[?#]/);
-  const shown = printable(path);
-  const short = shown.length > maxPathCharacters ? `${shown.slice(0, maxPathCharacters)}…` : shown;
-  return query.length === 0 ? short : `${short}?…`;
+  const [path = ""] = target.split(/[?#]/, 1);
+  const query = target.slice(path.length + 1);
+  const short = shortened(path, maxPathCharacters);
+  if (query === "") return short;
+  const resource = project?.resources.get(/\/api\/([^/]+)/.exec(path)?.[1] ?? "");
+  return `${short}?${shortened(query.split("&").map(shownParameter(resource?.schema)).join("&"), maxQueryCharacters)}`;
+}
+
+function shownParameter(schema: LiveResource["schema"] | undefined): (parameter: string) => string {
+  return (parameter) => {
+    const [encoded = "", value] = parameter.split(/=(.*)/s, 2);
+    const name = percentDecoded(encoded) ?? "";
+    // A key may stand there without a name.
+    if (value === undefined || !/^[\w.:-]{1,40}$/.test(name)) return "…";
+    const isKnown = schema !== undefined && isListParameter(name, schema) && !soundsSecret.test(name);
+    return `${name}=${isKnown ? value : "…"}`;
+  };
+}
+
+/** A filter may compare a field that holds a secret. */
+const soundsSecret =
+  /passw|passphrase|pwd|secret|token|credential|signature|jwt|authorization|(?:key|pin|otp|auth)(?:[.:]|$)/i;
+
+function shortened(text: string, max: number): string {
+  const shown = printable(text);
+  return shown.length > max ? `${shown.slice(0, max)}…` : shown;
 }
 
 function timeOf(seconds: number): string {

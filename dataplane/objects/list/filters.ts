@@ -69,7 +69,7 @@ function filterOf(parameter: string, text: string, allowed: Allowed): Filter {
 }
 
 /** A property of exactly this name comes first. */
-function fieldOf(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
+export function fieldOf(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
   return resolveField(schema, name) ?? serviceFields.get(name);
 }
 

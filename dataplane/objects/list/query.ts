@@ -7,7 +7,7 @@ import type { Selection } from "../../../core/json/selection.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { laterReservedNames } from "../../../core/schema/read/check-tree.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
-import { type Filter, fieldFilters } from "./filters.ts";
+import { type Filter, fieldFilters, fieldOf } from "./filters.ts";
 import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
 import { type Order, sortOrder } from "./sort.ts";
 
@@ -44,6 +44,12 @@ const repeated = ["_sort", "_fields", "_count", "_etags"] as const;
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
   const declared = laterReservedNames.filter((name) => properties.has(name) && listParameters.has(name));
   return declared.length === 0 ? listParameters : listParameters.difference(new Set(declared));
+}
+
+/** Whether lists take a parameter of this name, with or without an operator. */
+export function isListParameter(name: string, schema: CompiledSchema): boolean {
+  const field = name.replace(/:[^:]*$/, "");
+  return [name, field].some((each) => listParameters.has(each) || fieldOf(schema, each) !== undefined);
 }
 
 export function validateList(query: string, schema: CompiledSchema, project: ProjectConfig): ListQuery {

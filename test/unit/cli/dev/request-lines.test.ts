@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRequestLines, requestLinesFor, type ShownRequest } from "../../../../cli/dev/report/request-lines.ts";
 import type { Caller } from "../../../../dataplane/authenticate/caller.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
+import { compiled } from "../../core/schema/compiled.ts";
 
 const ada: Caller = { kind: "user", name: "ada", role: "Users", access: "Write", sessionId: "hidden-session" };
 const robot: Caller = {
@@ -55,9 +56,10 @@ describe("a request at the terminal", () => {
 
   it("of a page whose origin the project does not allow says so, and of other pages nothing", () => {
     const config = { cors: { allowedOrigins: ["http://localhost:5173"] } };
+    const resources = new Map();
     const from = (origin: string, host = "127.0.0.1:8080"): string => {
       const request = { method: "OPTIONS", headers: { origin, host } };
-      return lineOf({ ...shown("OPTIONS", "/a/b/api/c"), request, project: { config } }, 204);
+      return lineOf({ ...shown("OPTIONS", "/a/b/api/c"), request, project: { config, resources } }, 204);
     };
     expect(from("http://localhost:5174")).toContain(
       "  origin http://localhost:5174 is not in spec.cors.allowedOrigins",
@@ -80,14 +82,45 @@ describe("a request at the terminal", () => {
     expect(refused("ApiKey hunter2", 401, "invalid_credentials")).not.toContain(message);
   });
 
-  it("never shows a query, and neither a password in front of the path nor who may be misled by it", () => {
-    expect(lineOf(shown("GET", "/a/b/api/c?token=hunter2&_sort=hunter3", ada))).toContain(" /a/b/api/c?…  ");
-    expect(lineOf(shown("GET", "http://ada:hunter2@host/a/b/api/c?hunter3", ada))).toContain(" /a/b/api/c?…  ");
+  const schema = compiled({
+    type: "object",
+    properties: {
+      author: { type: "object", properties: { name: { type: "string" } } },
+      pages: { type: "integer" },
+      apiKey: { type: "string" },
+      password: { type: "string" },
+    },
+  });
+  const config = { cors: { allowedOrigins: ["*"] } };
+  const ofBooks = (query: string): string => {
+    const project = { config, resources: new Map([["books", { schema }]]) };
+    return /\?(\S+) /.exec(lineOf({ ...shown("GET", `/a/b/api/books?${query}`, ada), project }))?.[1] ?? "";
+  };
+
+  it("shows the query of a list as it was sent, with names decoded", () => {
+    const query = "_sort=-pages&_limit=5&author.name=Jane+Austen&pages%3Agt=500";
+    expect(ofBooks(query)).toBe(query.replace("%3A", ":"));
+  });
+
+  it.each([
+    ["access_token=hunter2", "access_token=…"],
+    ["_limit=5&key=hunter2&x=hunter2", "_limit=5&key=…&x=…"],
+    ["apiKey=hunter2&password:like=hunter2", "apiKey=…&password:like=…"],
+    ["hunter2", "…"],
+    ["hunter%=1&hunter2hunter2hunter2hunter2hunter2hunter2=1", "…&…"],
+  ])("shows no value of %s, which may be a secret", (query, expected) => {
+    expect(ofBooks(query)).toBe(expected);
+  });
+
+  it("shows no value where there is no such resource, and no password in front of the path", () => {
     const every = [
+      lineOf(shown("GET", "/a/b/api/c?_sort=hunter3", ada)),
+      lineOf(shown("GET", "http://ada:hunter2@host/a/b/api/c?hunter3", ada)),
       lineOf(shown("GET", "/a?hunter2", ada)),
       lineOf(shown("GET", "http://ada:hunter2@host", robot)),
       lineOf(shown("GET", "/a#hunter2", robot)),
     ].join("");
+    expect(every).toContain(" /a/b/api/c?_sort=…  ");
     expect(every).not.toMatch(/hunter|hidden/);
   });
 
@@ -128,14 +161,13 @@ describe("requests are shown", () => {
   const { timers } = manualTime();
   const write = () => true;
 
-  it("at a terminal only", () => {
-    expect(requestLinesFor({ isTTY: true, write }, "warn", timers)).toBeDefined();
-    expect(requestLinesFor({ isTTY: false, write }, "warn", timers)).toBeUndefined();
-    expect(requestLinesFor({ isTTY: undefined as never, write }, "info", timers)).toBeUndefined();
+  it("at a terminal and in a pipe", () => {
+    expect(requestLinesFor({ write, hasColors: () => true }, "warn", timers)).toBeDefined();
+    expect(requestLinesFor({ write }, "info", timers)).toBeDefined();
   });
 
   it("unless not even warnings are wanted", () => {
-    expect(requestLinesFor({ isTTY: true, write }, "silent", timers)).toBeUndefined();
-    expect(requestLinesFor({ isTTY: true, write }, "error", timers)).toBeUndefined();
+    expect(requestLinesFor({ write }, "silent", timers)).toBeUndefined();
+    expect(requestLinesFor({ write }, "error", timers)).toBeUndefined();
   });
 });
