@@ -8,7 +8,7 @@ export const devCommand = defineCommand({
   summary: "Serve a folder of manifests and follow its changes, with an overview at / for browsers",
   argument: {
     name: "DIR",
-    help: "Folder of manifests (*.yaml, *.yml, *.json), read with its subfolders; jsonplane init writes a first one",
+    help: "Folder of manifests (*.yaml, *.yml, *.json), read with its subfolders, or one such file; jsonplane init writes a first one",
   },
   settings,
   run: async (given, folder) => {

@@ -138,12 +138,39 @@ describe("a folder `seed` beside the manifests", () => {
     expect(dev.out().split(line)).toHaveLength(2);
   });
 
-  it("with a file for several resources and root keys, as json-server has, says how to split it", async () => {
+  it("with a file for several resources and root keys, as json-server has, says how to divide it", async () => {
+    const numbered = books().replace("properties: {", "properties: {number: {type: integer}, ");
+    put("manifests/shop.yaml", project("shop") + numbered + flags);
     put("manifests/seed/db.json", '{"books":[{"id":1,"title":"A"}],"flags":{"dark":true},"others":[]}');
     const dev = await ready();
-    expect(dev.out()).toContain(
-      "Not seeded: manifests/seed/db.json: there is no resource or root key called db. It has books, flags: put each value into a file of its own, books.json, flags.json. Objects get new ids",
+    const [first = "", ...lines] = dev.out().slice(dev.out().indexOf("Not seeded: ")).split("\n");
+    expect(first).toBe(
+      "Not seeded: manifests/seed/db.json: there is no resource or root key called db. Each of its values needs a file of its own:",
     );
+    expect(lines.slice(0, 5)).toEqual([
+      "  jq '[.books[] | .number = .id | del(.id)]' manifests/seed/db.json > manifests/seed/books.json",
+      "  jq .flags manifests/seed/db.json > manifests/seed/flags.json",
+      "Objects get new ids. The former one is kept in the field number, which the schema must have, and references still lead to that.",
+      "No manifest declares others: write an ApiResource for an array of objects, a RootKey for any other value.",
+      "Then remove manifests/seed/db.json.",
+    ]);
+    // As jq writes them.
+    put("manifests/seed/books.json", '[{"title":"A","number":1}]');
+    put("manifests/seed/flags.json", '{"dark":true}');
+    rmSync(join(cwd, "manifests/seed/db.json"));
+    await dev.line(/^Seeded books with 1 object/);
+    await dev.line(/^Seeded flags with the value/);
+  });
+
+  it("beside a single file of manifests fills what that one declares", async () => {
+    put("manifests/seed/books.json", '[{"title":"A"}]');
+    const dev = devProcess(["manifests/shop.yaml", ...ports], cwd);
+    running.push(dev);
+    await dev.ready();
+    expect((await listed()).items.map(({ title }) => title)).toEqual(["A"]);
+    expect(dev.out()).not.toContain("Not seeded");
+    put("manifests/seed/flags.json", "[1]");
+    await dev.line(/^Seeded flags with the value/);
   });
 
   it("is taken in once the schema was mended, and says what was left half-done when dev mode was killed", async () => {

@@ -19,6 +19,7 @@ import type { Level } from "../../../pages/overview/state.ts";
 import type { DevMessage } from "../report/messages.ts";
 import { findSeedFiles, namesIn, objectsIn, type SeedEntry, SeedFault, type SeedFile, valueIn } from "./read-seed.ts";
 import { createSeededObjects, type SeededObjects } from "./seeded-object.ts";
+import { howToSplit, type Part } from "./split-file.ts";
 
 export interface SeederOptions {
   /** Folder or file. */
@@ -105,23 +106,25 @@ async function notNamed(file: SeedFile, projects: readonly LiveProject[]): Promi
   const kinds = { api: "resource", json: "root key" } as const;
   const what = kind === undefined ? "resource or root key" : kinds[kind];
   const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
-  const resources = await resourcesIn(file, projects);
-  const split =
-    resources.length === 0
-      ? ""
-      : `. It has ${resources.join(", ")}: put each value into a file of its own, ${resources.map((each) => `${each}.json`).join(", ")}. Objects get new ids: keep an id that others refer to in a field of another name`;
+  const parts = await partsOf(file, projects);
+  const split = parts.length === 0 ? "" : `. ${howToSplit(path, parts)}`;
   return notSeeded(`${path}: there is no ${what} called ${name}${where}${split}`, "warning");
 }
 
-/** The resources and root keys that one file has values for, such as json-server's `db.json`. */
-async function resourcesIn(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly string[]> {
+/** What one file has values for, such as json-server's `db.json`. */
+async function partsOf(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly Part[]> {
   try {
-    return (await namesIn(file)).filter((name) => targetOf({ ...file, name }, projects) !== undefined);
+    return (await namesIn(file)).map((name) => ({ name, use: useOf(targetOf({ ...file, name }, projects)) }));
   } catch (error) {
     // Nothing is seeded from it: what is wrong in it is no matter here.
     if (error instanceof SeedFault) return [];
     throw error;
   }
+}
+
+function useOf(target: Target | undefined): Part["use"] {
+  if (target === undefined) return undefined;
+  return "rootKey" in target ? "root key" : "resource";
 }
 
 /** A process was killed while it seeded. */

@@ -1,0 +1,40 @@
+// Turns a file with values of several resources and root keys, such as json-server's `db.json`, into
+// commands that divide it. It isn't divided silently: its ids are no ids here, and only its owner
+// knows what refers to them.
+
+import { dirname, join } from "node:path";
+import { shellWord } from "../../shell-words.ts";
+
+export interface Part {
+  readonly name: string;
+  /** Undefined where no manifest declares the name. */
+  readonly use: "resource" | "root key" | undefined;
+}
+
+/** A sentence, or lines. `parts` is not empty. */
+export function howToSplit(path: string, parts: readonly Part[]): string {
+  const commands = parts.flatMap(({ name, use }) => (use === undefined ? [] : [splitCommand(path, name, use)]));
+  const missing = parts.flatMap(({ name, use }) => (use === undefined ? [name] : []));
+  const declare = `No manifest declares ${listed(missing)}: write an ApiResource for an array of objects, a RootKey for any other value.`;
+  if (commands.length === 0) return declare;
+  return [
+    "Each of its values needs a file of its own:",
+    ...commands.map((command) => `  ${command}`),
+    "Objects get new ids. The former one is kept in the field number, which the schema must have, and references still lead to that.",
+    ...(missing.length === 0 ? [] : [declare]),
+    `Then remove ${path}.`,
+  ].join("\n");
+}
+
+function splitCommand(path: string, name: string, use: Part["use"]): string {
+  const member = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.[${JSON.stringify(name)}]`;
+  const filter = use === "root key" ? member : `[${member}[] | .number = .id | del(.id)]`;
+  return `jq ${shellWord(filter)} ${shellWord(path)} > ${shellWord(join(dirname(path), `${name}.json`))}`;
+}
+
+const maxListed = 10;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - maxListed;
+  return more > 0 ? `${names.slice(0, maxListed).join(", ")} and ${more} more` : names.join(", ");
+}
