@@ -1,6 +1,7 @@
 // The problems of authentication. 401 has the challenge that RFC 9110 requires.
-// `invalid_credentials` does not say which part of a credential was wrong, but for tokens of an
-// external issuer, whose configuration belongs to the project, it says what to fix.
+// `invalid_credentials` does not say which part of a credential was wrong, with two exceptions: of
+// tokens of an external issuer, whose configuration belongs to the project, and of tokens that the
+// project signed under another public URL, it says what to fix.
 // `login_throttled` is 429, `project_unavailable` and `project_busy` are 503, all with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -26,6 +27,14 @@ export function invalidCredentials(
     "invalid_credentials",
     detail,
     challenge(`Bearer ${realm(project)}, error="invalid_token", ApiKey ${realm(project)}`),
+  );
+}
+
+/** Only for a token whose signature is right: others learn nothing of a project's URL. */
+export function tokenOfAnotherUrl(project: ProjectRef): Problem {
+  return invalidCredentials(
+    project,
+    "The token was issued under another public URL of this service (claim iss): log in again; if it happens again, give all replicas the same public URL",
   );
 }
 

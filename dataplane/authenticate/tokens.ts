@@ -9,7 +9,7 @@ import type { SigningRing } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { LiveProject } from "../config/directory.ts";
-import { projectUnavailable } from "./refusals.ts";
+import { projectUnavailable, tokenOfAnotherUrl } from "./refusals.ts";
 
 type TokenUse = "access" | "refresh";
 
@@ -35,8 +35,9 @@ export interface Tokens {
   /** Throws Problem `project_unavailable` while no key of the ring signs. */
   mint(project: LiveProject, use: TokenUse, claims: TokenClaims): Promise<string>;
   /**
-   * Undefined unless signature, issuer, audience, use and all claims are right. The caller checks
-   * `exp`. Synchronous where the signature was verified before.
+   * Undefined unless signature, audience, use and all claims are right. The caller checks `exp`.
+   * Synchronous where the signature was verified before. Throws Problem `invalid_credentials`, with
+   * a detail of its own, where only the issuer is another one.
    */
   read(project: LiveProject, use: TokenUse, token: string): Read | Promise<Read>;
 }
@@ -69,7 +70,9 @@ export function createTokens({ signingKeys, issuerOf, nowSeconds, maxVerified }:
 
   const claimsFor = (project: LiveProject, use: TokenUse, payload: Payload): Read => {
     if (payload.token_use !== use) return undefined;
-    if (payload.iss !== issuerOf(project) || payload.aud !== audienceOf(project, use)) return undefined;
+    if (payload.aud !== audienceOf(project, use)) return undefined;
+    // This project signed it: a replica has another public URL, or had one.
+    if (payload.iss !== issuerOf(project)) throw tokenOfAnotherUrl(project.config);
     if (payload.nbf !== undefined && !(isTime(payload.nbf) && payload.nbf <= nowSeconds())) return undefined;
     return claimsOf(payload);
   };

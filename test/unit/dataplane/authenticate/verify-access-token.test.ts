@@ -159,6 +159,14 @@ describe("a token that this project did not make for this use is refused:", () =
     expect((await refusal(accessToken(basis, { claims }))).code).toBe("invalid_credentials");
   });
 
+  test("another public URL's, which is said only where the signature is this project's", async () => {
+    const { basis, refusal } = await setup();
+    const elsewhere = accessToken(basis, { claims: { iss: "http://127.0.0.1:8081/default/bookshop" } });
+    expect((await refusal(elsewhere)).message).toMatch(/^The token was issued under another public URL .*claim iss/);
+    const forged = `${elsewhere.slice(0, -8)}AAAAAAAA`;
+    expect((await refusal(forged)).message).toMatch(/^Send `Authorization: apikey/);
+  });
+
   test("(the same claims, right, are taken, a start in the past included)", async () => {
     const { authentication, live, basis } = await setup();
     const token = accessToken(basis, { claims: { nbf: basis.nowSeconds } });
