@@ -2,6 +2,7 @@
 // Kubernetes API server and etcd, Redis JSON, the operator, two replicas of the data plane, and the
 // examples. Whatever fails is said in one line, with exit code 1.
 
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Cleanup, runProgram } from "../../cli/run-program.ts";
 import { failureOf } from "../../tools/start-script.ts";
@@ -15,6 +16,8 @@ import { startupMessage } from "./startup-message.ts";
 import { type NeededProgram, waitFor } from "./wait-for.ts";
 
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
+/** What `make run` serves: the examples, and the backend of the sample app. */
+const manifests = [examples, join(examples, "browser-app/backend/")];
 const systemNamespace = "jsonplane-system";
 const quiet = ["--log-level", "warn"];
 /** A machine that does much else takes minutes for what is a matter of seconds. */
@@ -55,7 +58,7 @@ async function start(cleanup: Cleanup, options: DemoOptions): Promise<void> {
   cleanup.add(() => redis.stop());
   const { replicas, programs } = await startFleet(cleanup, { api, redis }, options);
   say("Applying examples/");
-  await api.kubectl(["apply", "--server-side", "-f", examples]);
+  await api.kubectl(["apply", "--server-side", ...manifests.flatMap((folder) => ["-f", folder])]);
   await waitFor({ what: "the examples to be Ready", withinMs: patienceMs, needs: programs }, () => requireReady(api));
   const kubeconfig = await api.kubeconfig();
   for (const line of await startupMessage({ api, kubeconfig, replicas })) say(line);
@@ -63,11 +66,13 @@ async function start(cleanup: Cleanup, options: DemoOptions): Promise<void> {
 
 async function startFleet(cleanup: Cleanup, { api, redis }: Parts, options: DemoOptions): Promise<Fleet> {
   const ports = [await portNear(8080), await portNear(8081)];
+  // One for both, as behind a load balancer: it is the issuer of tokens.
+  const publicUrl = `http://127.0.0.1:${ports[0]}`;
   say("Starting the operator and two replicas of the data plane");
   const operator = await startOperatorProcess({
     kubeconfig: await api.kubeconfig(),
     redis: redis.url,
-    publicUrl: `http://127.0.0.1:${ports[0]}`,
+    publicUrl,
     args: quiet,
     untilReady: false,
     ...(options.operator !== undefined && { program: options.operator }),
@@ -82,7 +87,7 @@ async function startFleet(cleanup: Cleanup, { api, redis }: Parts, options: Demo
   const replicas: Replica[] = [];
   for (const [index, port] of ports.entries()) {
     const adminPort = await portNear(9090 + index);
-    const args = [...quiet, "--public-url", `http://127.0.0.1:${port}`];
+    const args = [...quiet, "--public-url", publicUrl];
     const name = `demo-${index + 1}`;
     const places = { redis: redis.url, keyring: keyring.file, port, adminPort };
     const replica = await startReplica({ ...places, name, args, untilReady: false });

@@ -24,7 +24,7 @@ export async function startupMessage({ api, kubeconfig, replicas }: DemoParts): 
     "  kubectl get jsonplane",
     "  kubectl describe jres books",
     "",
-    "The API: two replicas that serve the same, and their usage figures",
+    "The API: two replicas that serve the same and take each other's tokens, and their usage figures",
     ...replicas.map(({ origin, adminUrl }) => `  ${origin}/default/bookshop   ${adminUrl}/usage`),
     "",
     "Try",

@@ -10,6 +10,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { readManifests } from "../../cli/manifests/read-manifests.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -66,7 +67,7 @@ async function line(wanted: RegExp, { child, output, exited }: Terminal): Promis
   await Promise.race([printed, ended]);
 }
 
-it("make demo serves the examples on two replicas, its lines work when pasted, and Ctrl-C leaves nothing", async () => {
+it("make demo serves what make run serves on two replicas, its lines work when pasted, and Ctrl-C leaves nothing", async () => {
   const demo = terminal("make", "--silent", "demo");
   await line(/^Ready$/m, demo);
 
@@ -79,6 +80,23 @@ it("make demo serves the examples on two replicas, its lines work when pasted, a
   expect(stdout).toContain('"darkMode"');
 
   const kubeconfig = /KUBECONFIG=(\S+)/.exec(out)?.[1] ?? "";
+  const kubectl = `${/alias kubectl=(\S+)/.exec(out)?.[1]} --kubeconfig ${kubeconfig}`;
+  const served = (await run("bash", ["-c", `${kubectl} get jsonplane -o name`])).stdout.trim().split("\n");
+  const ofExamples = (await readManifests(join(root, "examples"))).objects.map(({ subject }) => {
+    const [kind = "", , name = ""] = subject.split("/");
+    return `${kind.toLowerCase()}.jsonplane.io/${name}`;
+  });
+  expect(served.toSorted()).toEqual(ofExamples.toSorted());
+
+  const [first = "", second = ""] = [...out.matchAll(/^ {2}(http:\S+)\/default\/bookshop /gm)].map(
+    ([, origin]) => origin,
+  );
+  const login = `curl -sS -X POST ${first}/default/bookshop/sessions/ -u "ada:$(${kubectl} get secret ada-password -o jsonpath='{.data.password}' | base64 -d)"`;
+  const { access_token } = JSON.parse((await run("bash", ["-c", login])).stdout) as { access_token: string };
+  const headers = { authorization: `bearer ${access_token}` };
+  for (const origin of [first, second])
+    expect((await fetch(`${origin}/default/bookshop/api/reviews`, { headers })).status).toBe(200);
+
   expect(existsSync(kubeconfig)).toBe(true);
   demo.signal("SIGINT");
   await demo.exited;
