@@ -104,6 +104,23 @@ describe("the data folder of jsonplane dev", () => {
   });
 });
 
+describe("two of jsonplane dev that serve the same manifests", () => {
+  it("from two data folders: the second says where the first is and which data that has", async () => {
+    writeManifests("shelf", "shelf");
+    const first = await serve("shelf", "shelf", "--data", ".jsonplane/mine");
+    expect(first.dev.out()).not.toContain("another jsonplane");
+    const second = await serve("shelf", "shelf");
+    const origin = new URL(first.notes).origin;
+    const who = `another jsonplane (process ${first.dev.child.pid}, ${origin})`;
+    const line = `Careful: ${who} serves the same manifests with other data, from .jsonplane/mine. To use those, stop this one.`;
+    expect(second.dev.out()).toContain(`${line}\n`);
+    await first.dev.stop();
+    await second.dev.stop();
+    const alone = await serve("shelf", "shelf");
+    expect(alone.dev.out()).not.toContain("Careful");
+  });
+});
+
 describe("a data folder that vanishes while jsonplane dev uses it", () => {
   /** Whatever is answered until the process has ended, with the last status. */
   async function addUntilEnded(notes: string): Promise<readonly number[]> {

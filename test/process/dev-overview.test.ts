@@ -286,7 +286,7 @@ describe("the overview of jsonplane dev", () => {
     await page.until(`!${shows("can't be reached")} && ${shows("No problems")}`);
   });
 
-  it("is for browsers at the server's own addresses: other requests get what they got, other hosts and sites no state", async () => {
+  it("is for browsers at the server's own addresses: programs get URLs, other hosts and sites no state", async () => {
     save("notes.yaml", notes);
     const { out } = await start();
     expect(out()).toContain(`Open ${origin}/ in a browser`);
@@ -295,7 +295,8 @@ describe("the overview of jsonplane dev", () => {
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self';");
     for (const accept of [undefined, "*/*", "application/json", "application/json, text/html;q=0.9"]) {
       const reply = await send(origin, "/", accept === undefined ? {} : { headers: { accept } });
-      expect([reply.status, reply.code, reply.headers.vary]).toEqual([404, "unknown_path", "Authorization, Origin"]);
+      expect([reply.status, reply.headers.vary]).toEqual([200, "Accept, Origin"]);
+      expect(reply.json()).toMatchObject({ projects: [{ url: `${origin}/other/notes` }] });
     }
     expect((await send(origin, "/", { method: "POST", ...html })).code).toBe("unknown_path");
     expect((await send(origin, "/-/overview/other.js")).code).toBe("unknown_path");

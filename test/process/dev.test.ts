@@ -102,6 +102,7 @@ describe("jsonplane dev", () => {
     }
     expect(dev.out()).toMatch(/ \.jsonplane\/manifests-[0-9a-f]{8}\/secrets\/default\/ada-password\.yaml$/m);
     expect(dev.out()).toMatch(/ \.jsonplane\/manifests-[0-9a-f]{8}\/secrets\/default\/frontend-api-key\.yaml$/m);
+    expect(dev.out().trimEnd().split("\n").at(-1)).toBe("Ready");
     const [create = "", list = "", login = "", read = "", ...more] = curlLines(dev);
     expect(more).toEqual([]);
     const created = paste(create);
@@ -109,7 +110,34 @@ describe("jsonplane dev", () => {
     expect(paste(list)).toMatchObject({ count: 1, items: [created] });
     expect(paste(login)).toMatchObject({ message: "Successfully logged in" });
     expect(paste(read)).toMatchObject({ currency: "EUR" });
-    expect(dev.out().trimEnd().split("\n").at(-1)).toBe("Ready");
+  });
+
+  it("answers curl at the URLs that it prints, with where its resources and root keys are", async () => {
+    const dev = await ready();
+    const overview = /^Open (\S+) in a browser/.exec(dev.out())?.[1] ?? "";
+    const printed = [...dev.out().matchAll(/^ {2}default\/\S+ +(http\S+)$/gm)].map(([, address]) => address);
+    expect(printed).toHaveLength(5);
+    const { projects } = paste(`curl -sSf ${overview}`) as { readonly projects: readonly { readonly url: string }[] };
+    expect(projects.map((project) => project.url)).toEqual(printed);
+    for (const address of printed) {
+      const { url, resources, rootKeys } = paste(`curl -sSf ${address}`) as Readonly<Record<string, readonly string[]>>;
+      expect(url).toBe(address);
+      // Who may read it is another matter.
+      for (const each of [...(resources ?? []), ...(rootKeys ?? [])])
+        expect([200, 401]).toContain((await fetch(each)).status);
+    }
+  });
+
+  it("says below all else how much is wrong, and where that is shown", async () => {
+    edit("open-notes.yaml", (text) => text.replace("type: object", "type: objekt"));
+    const dev = await ready();
+    const lines = dev.out().trimEnd().split("\n").slice(-4);
+    expect(lines).toEqual([
+      expect.stringMatching(/^manifests\/open-notes\.yaml:\d+:\d+: ApiResource\/default\/notes \/spec\/schema\/type: /),
+      "ApiResource/default/notes is not served until this is fixed",
+      `1 problem, listed above and at ${url("/")}`,
+      "Ready",
+    ]);
   });
 
   it("shows no secret, neither at the terminal nor in its log", async () => {
@@ -225,7 +253,7 @@ describe("jsonplane dev", () => {
   });
 
   it("serves the folder that it stands in, its own data folder left out", async () => {
-    const dev = devProcess([".", ...ports], join(cwd, "manifests"));
+    const dev = devProcess([".", ...ports, "--log-level", "error"], join(cwd, "manifests"));
     running.push(dev);
     await dev.ready();
     const since = dev.out().length;
@@ -276,7 +304,7 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     expect(second.error()).toMatch(
       /uses the data folder \.jsonplane\/manifests-\w+: stop it, or choose another folder with --data/,
     );
-    expect(second.error()).toContain(`process ${first.child.pid}`);
+    expect(second.error()).toContain(`process ${first.child.pid}, ${url("")}`);
   });
 
   it("when the data folder belongs to other manifests", async () => {
@@ -311,6 +339,14 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     expect(await dev.exit()).toBe(1);
     expect(dev.error()).toMatch(/^jsonplane: .*Redis/);
     expect(dev.error()).not.toContain("hunter2");
+  });
+
+  it("when it is given a file of data", async () => {
+    writeFileSync(join(cwd, "db.json"), '{"posts":[{"id":1}]}');
+    const dev = devProcess(["db.json", ...ports], cwd);
+    running.push(dev);
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toMatch(/^jsonplane: db\.json has no manifests in it\. If it is data, .* FOLDER\/seed/);
   });
 
   it("when there is no such folder", async () => {
