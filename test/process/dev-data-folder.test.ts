@@ -97,7 +97,7 @@ describe("the data folder of jsonplane dev", () => {
     const line = await second.dev.line(/has data of the same manifests/);
     expect(await count(second.notes)).toBe(0);
     await second.dev.stop();
-    const [, option = "", folder = ""] = /start with (--data) (.*)\.$/.exec(line) ?? [];
+    const [, option = "", folder = ""] = /start it with (--data) (.*)\.$/.exec(line) ?? [];
     const third = await serve("app/backend", "shelf", option, folder);
     expect(await count(third.notes)).toBe(1);
     expect(third.dev.out()).toContain(`Stored data and generated secrets are in ${folder}.\n`);
