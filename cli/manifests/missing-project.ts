@@ -62,8 +62,8 @@ function outcome(referrers: Referrers, fixed: string): string {
   const served = known.filter(({ isServed }) => isServed).length;
   if (served === known.length)
     return isOne
-      ? " and is still served in its last good version"
-      : " and are still served in their last good versions";
+      ? " and is still served in its last valid version"
+      : " and are still served in their last valid versions";
   const verb = isOne ? "is" : "are";
   if (served === 0) return ` and ${verb} not served until ${fixed}`;
   return ` and ${verb} served as before or not at all until ${fixed}`;

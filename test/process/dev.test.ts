@@ -181,12 +181,12 @@ describe("jsonplane dev", () => {
     expect(fault).toMatch(
       /^manifests\/open-notes\.yaml:9:26: Project\/default\/open-notes \/spec\/limits\/maxPageSize: /,
     );
-    await dev.line(/^Project\/default\/open-notes is still served in its last good version$/, since);
+    await dev.line(/^Project\/default\/open-notes is still served in its last valid version$/, since);
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;
     edit("open-notes.yaml", (text) => `${text}a: b: c\n`);
-    await dev.line(/^manifests\/open-notes\.yaml: its last good version is still served$/, since);
+    await dev.line(/^manifests\/open-notes\.yaml: its last valid version is still served$/, since);
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;

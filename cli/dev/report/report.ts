@@ -38,7 +38,7 @@ export function sentenceOf(state: ManifestState): string | undefined {
   return sentences[state];
 }
 
-export const unreadableSentence = "its last good version is still served";
+export const unreadableSentence = "its last valid version is still served";
 
 export function snapshotOf(result: PassResult): Snapshot {
   const { known, verdicts, reading } = result;
@@ -125,7 +125,7 @@ function atNewUrl(former: ReportedObject | undefined, now: ReportedObject, url: 
 
 const sentences: Readonly<Record<ManifestState, string | undefined>> = {
   live: "is live",
-  lastGood: "is still served in its last good version",
+  lastGood: "is still served in its last valid version",
   partly: "is served without this",
   refused: "is not served until this is fixed",
   waiting: "is not served: its Project is suspended",

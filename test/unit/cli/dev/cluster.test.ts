@@ -60,7 +60,7 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", `${shop}${books(broken)}`);
     const [fault, standing] = await dev.pass();
     expect(fault).toMatch(/^a\.yaml:3:[0-9]+: ApiResource\/default\/books \/spec\/schema\/type: .*\(InvalidSchema\)$/);
-    expect(standing).toBe("ApiResource/default/books is still served in its last good version");
+    expect(standing).toBe("ApiResource/default/books is still served in its last valid version");
     expect(dev.parts()?.resources.get("books")?.schema).toEqual({ type: "object", title: "good" });
     dev.edit("a.yaml", shop + books({ type: "object", title: "good" }));
     expect(await dev.pass()).toEqual(["ApiResource/default/books is live"]);
@@ -74,7 +74,7 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", `${good}a: b: c\n`);
     const news = await dev.pass();
     expect(news[0]).toMatch(/^a\.yaml:[0-9]+:[0-9]+: /);
-    expect(news.slice(1)).toEqual(["a.yaml: its last good version is still served"]);
+    expect(news.slice(1)).toEqual(["a.yaml: its last valid version is still served"]);
     expect(dev.parts()?.users.has("alice")).toBe(true);
     expect(dev.parts()?.resources.has("books")).toBe(true);
   });
@@ -121,7 +121,7 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", shop + books(broken));
     await dev.pass();
     await dev.restart();
-    expect(await dev.pass()).toContain("ApiResource/default/books is still served in its last good version");
+    expect(await dev.pass()).toContain("ApiResource/default/books is still served in its last valid version");
     expect(dev.parts()?.resources.get("books")?.schema).toEqual({ type: "object", title: "good" });
   });
 

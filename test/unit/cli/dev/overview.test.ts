@@ -185,7 +185,7 @@ describe("the state of the overview", () => {
     const broken = manifests.find(({ subject }) => subject === "ApiResource/default/books");
     expect(broken).toMatchObject({
       state: "lastGood",
-      outcome: "is still served in its last good version",
+      outcome: "is still served in its last valid version",
       file: "b.yaml",
     });
     // Never accepted, so it is no object.

@@ -146,7 +146,7 @@ describe("an edit that is half done", () => {
     await served(project("shop") + children("shop", { deletionPolicy: "Delete" }));
     const before = secrets();
     expect(await newsOf(project("shop") + children("store", { deletionPolicy: "Delete" }))).toEqual([
-      `a.yaml:3:117: Project/default/store: There is no such Project: did you mean "shop"? 4 objects name it in projectRef and are still served in their last good versions: ${names}`,
+      `a.yaml:3:117: Project/default/store: There is no such Project: did you mean "shop"? 4 objects name it in projectRef and are still served in their last valid versions: ${names}`,
     ]);
     dev.clock.advance(graceMs);
     await dev.pass();
