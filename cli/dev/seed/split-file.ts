@@ -1,6 +1,6 @@
-// Turns a file with values of several resources and root keys, such as json-server's `db.json`, into
-// commands that divide it. It isn't divided silently: its ids are no ids here, and only its owner
-// knows what refers to them.
+// Turns a file with values of several resources and root keys, such as json-server's db.json, into
+// commands that divide it. Its owner runs them: its ids are no ids here, and only the owner knows
+// what refers to them.
 
 import { dirname, join } from "node:path";
 import { shellWord } from "../../shell-words.ts";
