@@ -19,7 +19,7 @@ import { writtenSecret } from "../../operator/resolve/own-secret.ts";
 import { type ProjectResolution, type ProjectTools, resolveProject } from "../../operator/resolve/project.ts";
 import type { FindSecret } from "../../operator/resolve/resolution.ts";
 import { absentSecret } from "./absent-secret.ts";
-import { type CheckedManifest, type CheckedManifests, located, sizeNote } from "./check-manifests.ts";
+import { type CheckedManifest, type CheckedManifests, hidesObjects, located, sizeNote } from "./check-manifests.ts";
 import { issuerWarnings } from "./issuer-warnings.ts";
 import { missingProject, referrerOf } from "./missing-project.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
@@ -164,13 +164,15 @@ interface AbsentProjectContext {
   readonly projects: readonly ProjectRef[];
 }
 
-/** Says once that the Project is missing, unless it is there and has problems of its own. */
+/** Says once that the Project is missing, unless it may be there and have problems of its own. */
 function absentProject(
   bundle: ProjectObjects,
   { sources, checked, projects }: AbsentProjectContext,
 ): CompiledManifests {
   const { namespace, name } = bundle.ref;
-  if (checked.problems.some(({ subject }) => subject === `Project/${namespace}/${name}`)) return nothing;
+  const isInvalid = checked.problems.some(({ subject }) => subject === `Project/${namespace}/${name}`);
+  // It may be in what can't be read.
+  if (isInvalid || checked.problems.some(hidesObjects)) return nothing;
   const [first, ...others] = childrenOf(bundle).flatMap((child) => {
     const source = sources.get(child.metadata.uid);
     return source === undefined ? [] : [referrerOf(source)];

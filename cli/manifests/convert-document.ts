@@ -39,6 +39,9 @@ const maxDepth = 128;
 const maxAliased = 10_000;
 /** Messages do not repeat what a Secret holds. */
 const secretEntry = /\/(?:data|stringData)\//;
+/** Who loses the line between two objects has these twice in one document. */
+const objectKeys: ReadonlySet<string> = new Set(["/apiVersion", "/kind"]);
+const newObject = "if another object begins here, write --- on a line of its own before it";
 const textTag = "tag:yaml.org,2002:str";
 
 export function convertDocument(document: Document, positions: Positions): Conversion {
@@ -176,11 +179,20 @@ class Converter {
       const name = this.#key(pair.key as Node | null, at);
       if (name === undefined) continue;
       const inside = { ...below(at, name), key: offsetOf(pair.key as Node) };
-      if (own.has(name)) this.#refuse(pair.key as Node, inside, `The key ${JSON.stringify(name)} is there twice`);
+      if (own.has(name)) this.#refuseRepeated(pair.key as Node, inside, own);
       own.add(name);
       members.set(name, this.value(pair.value as Node | null, inside));
     }
     return Object.fromEntries(members);
+  }
+
+  /** `own` = the keys before it in the same mapping. */
+  #refuseRepeated(key: Node, at: Location, own: Set<string>): void {
+    const isOther = objectKeys.has(at.pointer);
+    const message = `The key ${JSON.stringify(String((key as Scalar).value))} is there twice`;
+    this.#refuse(key, at, isOther ? `${message}: ${newObject}` : message);
+    // The keys that follow are those of the other object.
+    if (isOther) own.clear();
   }
 
   /** The name of a member; undefined when it is refused. */

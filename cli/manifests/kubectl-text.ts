@@ -1,8 +1,8 @@
 // Finds what YAML allows and kubectl can't read or silently leaves out: kubectl splits a file at
 // its lines of `---` before it reads YAML, and reads YAML 1.1. Each fault once.
 
-import { CST, Lexer } from "yaml";
 import type { Fault } from "./convert-document.ts";
+import { isMark, type Token, type TokenType, yamlTokens } from "./yaml-tokens.ts";
 
 type Found = Omit<Fault, "pointer">;
 
@@ -35,39 +35,28 @@ interface Before {
   readonly flowLevel: number;
   /** In block style, at the start of a line or behind the dash of an item. */
   readonly isStart: boolean;
-  readonly isPlain: boolean;
   readonly isBehindDashes: boolean;
   readonly isBehindDots: boolean;
 }
 
 function tokenFaults(text: string): readonly Found[] {
   const faults: Found[] = [];
-  let offset = 0;
-  let before: Before = { flowLevel: 0, isStart: true, isPlain: false, isBehindDashes: false, isBehindDots: false };
-  for (const token of new Lexer().lex(text)) {
-    const type = before.isPlain ? "plain" : CST.tokenType(token);
-    const message = tokenFault(token, type, before);
-    if (message !== undefined) faults.push({ offset, message });
-    before = after(type, before);
-    if (!isMark(type)) offset += token.length;
+  let before: Before = { flowLevel: 0, isStart: true, isBehindDashes: false, isBehindDots: false };
+  for (const token of yamlTokens(text)) {
+    const message = tokenFault(token, before);
+    if (message !== undefined) faults.push({ offset: token.offset, message });
+    before = after(token.type, before);
   }
   return faults;
 }
 
-/** The lexer's own markers stand for no text. */
-function isMark(type: TokenType): boolean {
-  return type === "scalar" || type === "doc-mode" || type === "flow-error-end";
-}
-
-type TokenType = ReturnType<typeof CST.tokenType> | "plain";
-
 const blank: readonly TokenType[] = ["space", "comment", "newline", "doc-mode", "byte-order-mark"];
 
-function tokenFault(token: string, type: TokenType, before: Before): string | undefined {
+function tokenFault({ source, type }: Token, before: Before): string | undefined {
   if (type === "directive-line") return "kubectl reads no directives: remove this line";
-  if (type === "space" && before.isStart && before.flowLevel === 0 && token.includes("\t"))
+  if (type === "space" && before.isStart && before.flowLevel === 0 && source.includes("\t"))
     return "A tab at the start of a line or of an item: kubectl can't read it, write spaces";
-  if (type === "plain" && before.flowLevel > 0 && token.includes("?"))
+  if (type === "plain" && before.flowLevel > 0 && source.includes("?"))
     return "Within braces and brackets kubectl reads no text with a question mark: write it in quotes";
   if (blank.includes(type)) return undefined;
   if (before.isBehindDashes) return "kubectl reads nothing behind ---: write it on a line of its own";
@@ -81,7 +70,6 @@ function after(type: TokenType, before: Before): Before {
   return {
     flowLevel: flowLevel + flowChange(type),
     isStart: type === "newline" || type === "seq-item-ind" || (isStart && (type === "space" || isMark(type))),
-    isPlain: type === "scalar",
     isBehindDashes: type === "doc-start" || (isBehindDashes && type !== "newline"),
     isBehindDots: type === "doc-end" || (isBehindDots && type !== "doc-start"),
   };

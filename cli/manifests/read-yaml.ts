@@ -6,6 +6,7 @@ import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { convertDocument, type Fault } from "./convert-document.ts";
 import { kubectlFaults } from "./kubectl-text.ts";
 import { type Position, Positions } from "./positions.ts";
+import { explainError } from "./yaml-error.ts";
 
 export interface YamlDocument {
   /** What could be read of it; to be used only where there is no problem. */
@@ -40,7 +41,7 @@ export function readYaml(file: string): YamlText {
   let start = 0;
   for (const part of jsonObjects(text) ?? [text]) {
     for (const parsed of parsedDocuments(part)) {
-      const read = readDocument(parsed, new Positions(lines, start));
+      const read = readDocument(parsed, part, new Positions(lines, start));
       if ("problem" in read) problems.push(read.problem);
       else if (read.document !== undefined) documents.push(read.document);
     }
@@ -66,17 +67,15 @@ function locatedBy(positions: Positions): (fault: Fault) => TextProblem {
 /** No document where it is empty. */
 function readDocument(
   parsed: Parsed[number],
+  text: string,
   positions: Positions,
 ): { readonly problem: TextProblem } | { readonly document: YamlDocument | undefined } {
   const located = locatedBy(positions);
   // The first mistake causes the others. Unknown tags, of which the parser only warns, are refused
   // later.
   const [error] = parsed.errors;
-  if (error !== undefined) {
-    const tooDeep = error.code === "RESOURCE_EXHAUSTION";
-    const message = tooDeep ? "Is nested too deeply to be read" : sentence(error.message);
-    return { problem: located({ offset: error.pos[0], pointer: "", message }) };
-  }
+  if (error !== undefined)
+    return { problem: located({ ...explainError(error, text, parsed.range?.[0] ?? 0), pointer: "" }) };
   const { value, faults, warnings } = convertDocument(parsed, positions);
   if (value === undefined) return { document: undefined };
   const start = positions.of("");
@@ -92,10 +91,6 @@ function parsedDocuments(text: string): Parsed | readonly never[] {
   const options = { schema: "failsafe", uniqueKeys: false, merge: false, prettyErrors: false } as const;
   const parsed = parseAllDocuments(text, { ...options, logLevel: "silent" });
   return Array.isArray(parsed) ? parsed : [];
-}
-
-function sentence(message: string): string {
-  return message.split("\n")[0] ?? message;
 }
 
 const token = /"(?:[^"\\]|\\.)*"|[{}]/gs;

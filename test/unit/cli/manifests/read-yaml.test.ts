@@ -33,8 +33,32 @@ describe("documents", () => {
   test("that are no YAML are named with their place, and the others are read all the same", () => {
     const read = readYaml("a: 1\n---\nb: [1\nc: 2\n---\nd: 4\n");
     expect(read.documents.map(({ value }) => value)).toEqual([{ a: 1 }, { d: 4 }]);
-    expect(read.problems).toHaveLength(1);
-    expect(read.problems[0]).toMatchObject({ line: 4, pointer: "" });
+    expect(read.problems).toEqual([
+      { line: 3, column: 4, pointer: "", message: "This [ is not closed: write ] behind what it holds" },
+    ]);
+  });
+
+  const mistakes: Readonly<Record<string, readonly [text: string, problem: string]>> = {
+    "a brace without its end, before a line of ---": ["a: { b: 1\n---\nc: 1\n", "1:4  This { is not closed: write }"],
+    "a brace without its end, beside one that has it": [
+      "a:\n  b: { c: { d: 1 }\n  e: { f: 1 }\n",
+      "2:6  This { is not closed: write }",
+    ],
+    "a bracket at the end of the file": ["a: [b, c\n", "1:4  This [ is not closed: write ]"],
+    "an object of JSON without its end": ['{ "a": { "b": 1 }\n', "1:1  This { is not closed: write }"],
+    "a brace that a bracket closes": ["a: { b: 1 ]\n", "1:4  This { is not closed: write }"],
+    "a quote without its second": ['a: { b: "c }\n', '1:9  This " is not closed: write "'],
+    "a brace too many": ["a: { b: 1 }}\n", "1:12  This } closes nothing: remove it"],
+    "a brace without its end, in the second document": [
+      "a: {}\n---\nb: { c: 1\n",
+      "3:4  This { is not closed: write }",
+    ],
+    "two colons on one line": ["a: b: c\n", "1:4  A second name and colon follow a value here"],
+    "two colons between commas": ["a: { b: c d: e }\n", "1:9  A second name and colon follow a value here"],
+    "a line without a colon": ["a:\n  b c\n  d: 1\n", "2:3  No colon is on this line"],
+  };
+  test.each(Object.entries(mistakes))("say of %s where it is and what to write", (_what, [text, problem]) => {
+    expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);
   });
 
   test("nested a hundred thousand levels deep are refused", () => {
@@ -104,6 +128,16 @@ describe("keys", () => {
     expect(problemsOf("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n")).toEqual([
       '4:3 /b/c The key "c" is there twice',
       '5:1 /a The key "a" is there twice',
+    ]);
+  });
+
+  test("those of a further object are said once, with what to write between the two", () => {
+    const object = (name: string): string => `apiVersion: v1\nkind: Project\nmetadata: { name: ${name} }\n`;
+    const message =
+      'The key "apiVersion" is there twice: if another object begins here, write --- on a line of its own';
+    expect(problemsOf(object("a") + object("b") + object("c"))).toEqual([
+      expect.stringContaining(`4:1 /apiVersion ${message}`),
+      expect.stringContaining(`7:1 /apiVersion ${message}`),
     ]);
   });
 

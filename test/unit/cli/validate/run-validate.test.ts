@@ -84,6 +84,14 @@ test("children of a Project that is itself refused are not blamed for it", async
   expect(lines[0]).toContain("Project/default/shop /spec/serving");
 });
 
+test("a Project is not called missing where a document that may hold it can't be read", async () => {
+  const { lines } = await validate(
+    shop.replace("shop }", "shop"),
+    manifest("RootKey", "flags", "{ projectRef: { name: shop } }"),
+  );
+  expect(lines).toEqual(["a.yaml:3:11: This { is not closed: write } behind what it holds", "1 problem"]);
+});
+
 test("an invalid JSON Schema is a problem with its pointer", async () => {
   const books = manifest(
     "ApiResource",
