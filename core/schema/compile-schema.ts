@@ -75,7 +75,10 @@ export interface CheckedSchema {
   readonly closed: boolean;
   /** Unknown keywords and the like, for the status. */
   readonly warnings: readonly SchemaProblem[];
-  /** Why no object can match. The schema still compiles: old objects can be read. */
+  /**
+   * Why no object, or none of a nested schema, can match. The schema still compiles: old objects can
+   * be read.
+   */
   readonly contradictions: readonly SchemaProblem[];
 }
 

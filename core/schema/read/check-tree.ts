@@ -5,9 +5,10 @@ import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
 import { schemaLimits } from "../limits.ts";
+import { checkRequired } from "./check-required.ts";
 import type { SchemaRead } from "./read-schema.ts";
 import type { SchemaReport } from "./report.ts";
-import { alwaysInPlace, inPlace, type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";
+import { alwaysInPlace, inPlace, reachable, type SchemaNode, schemasPerValue } from "./schema-tree.ts";
 
 /** Top-level names that a schema can't declare: own members, and query parameters. */
 export const reservedNames: ReadonlySet<string> = new Set([
@@ -32,46 +33,7 @@ export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): vo
   if (!checkLoops(nodes, report)) return;
   checkMultiplication(nodes, report);
   checkRoot(root, report);
-  reportImpossible(root, nodes, report);
-}
-
-/** Members that a schema requires while another one, of the same value, allows no such member. */
-function reportImpossible(root: SchemaNode, nodes: readonly SchemaNode[], report: SchemaReport): void {
-  // Each pair is compared once, however many schemas refer to both.
-  const compared = new Map<SchemaNode, Set<SchemaNode>>();
-  // Schemas that apply together below another one are part of it.
-  const inner = new Set(nodes.flatMap(alwaysInPlace));
-  for (const node of [root, ...nodes.filter((each) => !inner.has(each))]) {
-    // Below the root, a value of another type may match, or none be there.
-    const say = node === root ? "contradiction" : "warn";
-    const together = [...reachable(node, alwaysInPlace)].filter((tree) => typeof tree !== "boolean");
-    for (const closing of together.filter(isClosedNode)) {
-      const done = compared.get(closing) ?? new Set();
-      compared.set(closing, done);
-      for (const requiring of together.filter((each) => !done.has(each))) {
-        done.add(requiring);
-        sayUndeclared(requiring, closing, (pointer, describe) => report[say](pointer, describe));
-      }
-    }
-  }
-}
-
-/** Where names may follow a pattern, nothing is said of any. */
-function isClosedNode({ single, named }: SchemaNode): boolean {
-  return single.get("additionalProperties") === false && (named.get("patternProperties")?.size ?? 0) === 0;
-}
-
-function sayUndeclared(requiring: SchemaNode, closing: SchemaNode, say: SchemaReport["warn"]): void {
-  const required = requiring.assertions.get("required");
-  const declared = closing.named.get("properties");
-  for (const [index, name] of Array.isArray(required) ? required.entries() : []) {
-    if (declared?.has(name)) continue;
-    say(
-      childPointer(childPointer(requiring.pointer, "required"), index),
-      () =>
-        `No object can match: ${JSON.stringify(name)} is required, and additionalProperties: false forbids it; declare it under properties, or remove it here`,
-    );
-  }
+  checkRequired(root, nodes, report);
 }
 
 function checkLoops(nodes: readonly SchemaNode[], report: SchemaReport): boolean {
@@ -128,15 +90,6 @@ function checkReserved(root: SchemaNode, report: SchemaReport): void {
     }
     warnOfReserved(tree, report);
   }
-}
-
-/** `root` and all that `partsOf` leads to, each once. */
-function reachable(root: SchemaNode, partsOf: (node: SchemaNode) => readonly SchemaTree[]): ReadonlySet<SchemaTree> {
-  const found = new Set<SchemaTree>([root]);
-  for (const tree of found) {
-    if (typeof tree !== "boolean") for (const part of partsOf(tree)) found.add(part);
-  }
-  return found;
 }
 
 function checkAdmitsObjects(node: SchemaNode, report: SchemaReport): void {

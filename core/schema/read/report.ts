@@ -12,7 +12,7 @@ export interface SchemaProblem {
 export class SchemaReport {
   readonly problems: SchemaProblem[] = [];
   readonly warnings: SchemaProblem[] = [];
-  /** Why no object can match. */
+  /** Why no object, or none of a nested schema, can match. */
   readonly contradictions: SchemaProblem[] = [];
 
   problem(pointer: string, message: string): void {

@@ -87,6 +87,29 @@ export function alwaysInPlace(node: SchemaNode): readonly SchemaTree[] {
   return [...node.references.map(({ target }) => target), ...(node.lists.get("allOf") ?? [])];
 }
 
+/** Schemas of the members and items of `node`'s value. */
+export function inside({ single, lists, named }: SchemaNode): readonly SchemaTree[] {
+  const rest = ["additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "contains"] as const;
+  return [
+    ...(named.get("properties")?.values() ?? []),
+    ...(named.get("patternProperties")?.values() ?? []),
+    ...(lists.get("prefixItems") ?? []),
+    ...rest.flatMap((keyword) => single.get(keyword) ?? []),
+  ];
+}
+
+/** `root` and all that `partsOf` leads to, each once. */
+export function reachable(
+  root: SchemaNode,
+  partsOf: (node: SchemaNode) => readonly SchemaTree[],
+): ReadonlySet<SchemaTree> {
+  const found = new Set<SchemaTree>([root]);
+  for (const tree of found) {
+    if (typeof tree !== "boolean") for (const part of partsOf(tree)) found.add(part);
+  }
+  return found;
+}
+
 /** How many schemas apply to one value of `tree`. `known` is a cache, filled here. */
 export function schemasPerValue(tree: SchemaTree, known: Map<SchemaNode, number>): number {
   if (typeof tree === "boolean") return 1;

@@ -109,8 +109,9 @@ describe("a name that was reserved later", () => {
   });
 });
 
-describe("a member that is required and forbidden is warned of, and a contradiction in every object", () => {
+describe("a member that is required and forbidden is a contradiction, and warned of under a condition", () => {
   const closed = { additionalProperties: false, properties: { a: {} } };
+  const unevaluated = { unevaluatedProperties: false, properties: { a: {} } };
   const pointersOf = (schema: unknown, which: "warnings" | "contradictions") => {
     const result = compileSchema(schema as JsonObject);
     return (result.ok ? result.schema[which] : result.problems).map(({ pointer }) => pointer);
@@ -141,23 +142,30 @@ describe("a member that is required and forbidden is warned of, and a contradict
       { $ref: "#/$defs/c", $defs: { c: { ...closed, required: ["b"] } } },
       ["/$defs/c/required/0"],
     ],
-  ])("%s it is a contradiction", (_name, schema, pointers) => {
-    expect(pointersOf(schema, "contradictions")).toEqual(pointers);
-    expect(pointersOf(schema, "warnings")).toEqual([]);
-  });
-
-  it.each<[string, unknown, readonly string[]]>([
     ["in a nested schema", property({ ...closed, required: ["b"] }), ["/properties/a/required/0"]],
+    ["in the items of a list", property({ items: { ...closed, required: ["b"] } }), ["/properties/a/items/required/0"]],
     [
-      "once, however often it is referred to",
+      "once, however often it is referred to,",
       {
         $defs: { c: { ...closed, required: ["b"] } },
         properties: { x: { $ref: "#/$defs/c" }, y: { $ref: "#/$defs/c" } },
       },
       ["/$defs/c/required/0"],
     ],
-  ])("%s", (_name, schema, pointers) => {
-    expect(pointersOf(schema, "warnings")).toEqual(pointers);
+    ["where unevaluatedProperties forbids it", { ...unevaluated, required: ["b"] }, ["/required/0"]],
+    [
+      "around a part whose unevaluatedProperties does not see it",
+      { properties: { b: {} }, required: ["b"], allOf: [unevaluated] },
+      ["/required/0"],
+    ],
+  ])("%s it is a contradiction", (_name, schema, pointers) => {
+    expect(pointersOf(schema, "contradictions")).toEqual(pointers);
+    expect(pointersOf(schema, "warnings")).toEqual([]);
+  });
+
+  it("in one of several alternatives it is warned of", () => {
+    const schema = { anyOf: [{ ...closed, required: ["b"] }, {}] };
+    expect(pointersOf(schema, "warnings")).toEqual(["/anyOf/0/required/0"]);
     expect(pointersOf(schema, "contradictions")).toEqual([]);
   });
 
@@ -165,6 +173,12 @@ describe("a member that is required and forbidden is warned of, and a contradict
     ["a declared member", { ...closed, required: ["a"] }],
     ["an open schema", { properties: { a: {} }, required: ["b"] }],
     ["a name that a pattern may admit", { ...closed, patternProperties: { "^b": {} }, required: ["b"] }],
+    [
+      "a member that an alternative declares",
+      { ...unevaluated, required: ["b"], anyOf: [{ properties: { b: {} } }, {}] },
+    ],
+    ["what a part admits", { ...unevaluated, required: ["b"], allOf: [{ additionalProperties: true }] }],
+    ["what the schema itself admits", { ...unevaluated, additionalProperties: {}, required: ["b"] }],
     ["one of several alternatives that is closed", { required: ["b"], anyOf: [closed, {}] }],
   ])("not %s", (_name, schema) => {
     expect([...pointersOf(schema, "warnings"), ...pointersOf(schema, "contradictions")]).toEqual([]);
