@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
-import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
+import { apiVersion, group, isKind, kinds } from "../../core/manifests/object.ts";
 import { nearest } from "../../core/nearest.ts";
 
 export type Classification =
@@ -48,7 +48,10 @@ function classify(value: Json): Classification {
   if (!isObject(value)) return problem("A manifest is a mapping with apiVersion, kind, metadata and spec");
   const { kind } = value;
   const version = value["apiVersion"];
-  if (kind === undefined && version === undefined) return note("Has neither apiVersion nor kind, left out");
+  if (kind === undefined && version === undefined) {
+    const isManifest = isObject(value["metadata"]) && isObject(value["spec"]);
+    return isManifest ? problem(needsKind) : note("Has neither apiVersion nor kind, left out");
+  }
   if (typeof version === "string" && groupOf(version) === group && kind !== "Secret")
     return { ours: true, object: value };
   if (typeof kind !== "string" || typeof version !== "string") return problem(needsKind);
@@ -59,14 +62,22 @@ function classify(value: Json): Classification {
 
 function classifyForeign(version: string, kind: string): Classification {
   const theirs = groupOf(version);
-  if (theirs !== group && nearest(theirs, [group]) !== undefined)
-    return problem(`No such apiVersion ${version}, did you mean ${apiVersion}?`);
-  const isOurs = kinds.some((known) => known === kind);
+  if (theirs !== group && isLikeOurs(theirs)) return problem(`No such apiVersion ${version}: write ${apiVersion}`);
   // Other systems have Projects, too, each in a group that is a domain of its own.
   const isTheirs = theirs !== group && theirs.includes(".");
-  if ((isOurs || kind === "Secret") && !isTheirs)
-    return problem(`There is no ${version} ${kind}: write apiVersion: ${isOurs ? apiVersion : "v1"}`);
-  return note(`${version} ${kind} is not served here${isOurs ? `, unlike ${apiVersion} ${kind}` : ""}: left out`);
+  if (kind === "Secret" && !isTheirs) return problem(`There is no ${version} Secret: write apiVersion: v1`);
+  const meant = isKind(kind) ? kind : nearest(kind, kinds);
+  if (meant !== undefined && !isTheirs) {
+    const named = meant === kind ? "" : ` and kind: ${meant}`;
+    return problem(`There is no ${version} ${kind}: write apiVersion: ${apiVersion}${named}`);
+  }
+  return note(`${version} ${kind} is not served here${isKind(kind) ? `, unlike ${apiVersion} ${kind}` : ""}: left out`);
+}
+
+/** A misspelt group, and one with our name under another domain. */
+function isLikeOurs(theirs: string): boolean {
+  const letters = theirs.toLowerCase().replaceAll(/[^a-z]/g, "");
+  return nearest(theirs, [group]) !== undefined || letters.includes("jsonplane");
 }
 
 /** Empty for the kinds of Kubernetes' core. */

@@ -5,14 +5,13 @@ import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
 import { schemaLimits } from "../limits.ts";
 import type { AssertionKeyword } from "./schema-tree.ts";
+import { typeNames, unknownType } from "./unknown-type.ts";
 
 export interface ValueProblem {
   /** Relative to the keyword's value. */
   readonly pointer: string;
   readonly message: string;
 }
-
-const typeNames: readonly Json[] = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
 type Check = (value: Json) => ValueProblem | undefined;
 
@@ -74,9 +73,9 @@ function here(message: string): ValueProblem {
 function checkType(value: Json): ValueProblem | undefined {
   const names = Array.isArray(value) ? value : [value];
   if (names.length === 0) return here("Write at least one type");
-  const unknown = names.findIndex((name) => !typeNames.includes(name));
+  const unknown = names.findIndex((name) => !typeNames.some((known) => known === name));
   if (unknown >= 0) {
-    return { pointer: Array.isArray(value) ? `/${unknown}` : "", message: `Write one of ${typeNames.join(", ")}` };
+    return { pointer: Array.isArray(value) ? `/${unknown}` : "", message: unknownType(names[unknown] ?? null) };
   }
   return new Set(names).size < names.length ? here("Write each type once") : undefined;
 }

@@ -124,11 +124,10 @@ describe("a file", () => {
   });
 
   test("with a misspelt group is refused, because it was meant to be ours", () => {
-    for (const version of ["jsonplain.io/v1alpha1", "jsonplane.com/v1alpha1", "jsonplanes.io/v1"]) {
+    const domains = ["jsonplain.io", "jsonplane.com", "jsonplanes.io", "jsonplane.example.org", "json-plane.dev"];
+    for (const version of domains.map((domain) => `${domain}/v1alpha1`)) {
       const { problems } = readFileText("a.yaml", `apiVersion: ${version}\nkind: Project\n`);
-      expect(problems).toMatchObject([
-        { message: `No such apiVersion ${version}, did you mean jsonplane.io/v1alpha1?` },
-      ]);
+      expect(problems).toMatchObject([{ message: `No such apiVersion ${version}: write jsonplane.io/v1alpha1` }]);
     }
   });
 
@@ -144,6 +143,13 @@ describe("a file", () => {
       problems: [{ line: 1, message: `There is no ${version} ${kind}: write apiVersion: ${right}` }],
       notes: [],
     });
+  });
+
+  test("with a misspelt kind in no group of another system is refused with both that are meant", () => {
+    const { problems } = readFileText("a.yaml", "apiVersion: v1\nkind: ApiResources\nmetadata: { name: a }\n");
+    expect(problems).toMatchObject([
+      { message: "There is no v1 ApiResources: write apiVersion: jsonplane.io/v1alpha1 and kind: ApiResource" },
+    ]);
   });
 
   test.each([
@@ -192,9 +198,11 @@ describe("a file", () => {
   });
 
   test("that lacks apiVersion or kind is refused", () => {
-    expect(readFileText("a.yaml", "kind: Project\n").problems).toMatchObject([
-      { message: expect.stringContaining("needs apiVersion and kind") },
-    ]);
+    for (const text of ["kind: Project\n", "metadata: { name: a }\nspec: {}\n"]) {
+      expect(readFileText("a.yaml", text).problems).toMatchObject([
+        { message: expect.stringContaining("needs apiVersion and kind") },
+      ]);
+    }
   });
 
   test("that is no Kubernetes file at all is left out with a note", () => {

@@ -123,12 +123,28 @@ const refusals: Readonly<Record<string, Refusal>> = {
   "an unknown type": {
     schema: property({ type: "float" }),
     pointer: "/properties/a/type",
-    says: /one of string, number/,
+    says: /^There is no type "float": write type: number$/,
   },
   "an unknown type in a list": {
     schema: property({ type: ["string", "date"] }),
     pointer: "/properties/a/type/1",
-    says: /one of/,
+    says: /write type: string and format: date$/,
+  },
+  "a type that is a format under another name": {
+    schema: property({ type: "DateTime" }),
+    pointer: "/properties/a/type",
+    says: /write type: string and format: date-time$/,
+  },
+  "a misspelt type": {
+    schema: property({ type: "String" }),
+    pointer: "/properties/a/type",
+    says: /write type: string$/,
+  },
+  "a type for any value": { schema: property({ type: "any" }), pointer: "/properties/a/type", says: /leave type out/ },
+  "a type that is like none": {
+    schema: property({ type: "photo" }),
+    pointer: "/properties/a/type",
+    says: /the types are string, number, integer, boolean, null, array, object$/,
   },
   "no type at all": { schema: property({ type: [] }), pointer: "/properties/a/type", says: /at least one/ },
   "one type twice": { schema: property({ type: ["null", "null"] }), pointer: "/properties/a/type", says: /once/ },
