@@ -48,10 +48,7 @@ function classify(value: Json): Classification {
   if (!isObject(value)) return problem("A manifest is a mapping with apiVersion, kind, metadata and spec");
   const { kind } = value;
   const version = value["apiVersion"];
-  if (kind === undefined && version === undefined) {
-    const isManifest = isObject(value["metadata"]) && isObject(value["spec"]);
-    return isManifest ? problem(needsKind) : note("Has neither apiVersion nor kind, left out");
-  }
+  if (kind === undefined && version === undefined) return classifyUntyped(value);
   if (typeof version === "string" && groupOf(version) === group && kind !== "Secret")
     return { ours: true, object: value };
   if (typeof kind !== "string" || typeof version !== "string") return problem(needsKind);
@@ -60,21 +57,27 @@ function classify(value: Json): Classification {
   return classifyForeign(version, kind);
 }
 
-function classifyForeign(version: string, kind: string): Classification {
-  const theirs = groupOf(version);
-  if (theirs !== group && isLikeOurs(theirs)) return problem(`No such apiVersion ${version}: write ${apiVersion}`);
-  // Other systems have Projects, too, each in a group that is a domain of its own.
-  const isTheirs = theirs !== group && theirs.includes(".");
-  if (kind === "Secret" && !isTheirs) return problem(`There is no ${version} Secret: write apiVersion: v1`);
-  const meant = isKind(kind) ? kind : nearest(kind, kinds);
-  if (meant !== undefined && !isTheirs) {
-    const named = meant === kind ? "" : ` and kind: ${meant}`;
-    return problem(`There is no ${version} ${kind}: write apiVersion: ${apiVersion}${named}`);
-  }
-  return note(`${version} ${kind} is not served here${isKind(kind) ? `, unlike ${apiVersion} ${kind}` : ""}: left out`);
+/** Values of a chart and files of other programs have no spec. */
+function classifyUntyped({ metadata, spec }: JsonObject): Classification {
+  const isManifest = isObject(metadata) && isObject(spec);
+  return isManifest ? problem(needsKind) : note("Has neither apiVersion nor kind, left out");
 }
 
-/** A misspelt group, and one with our name under another domain. */
+function classifyForeign(version: string, kind: string): Classification {
+  const theirs = groupOf(version);
+  // Other systems have Projects, too, each in a group that is a domain of its own.
+  if (theirs.includes(".") && !isLikeOurs(theirs)) {
+    const unlike = isKind(kind) ? `, unlike ${apiVersion} ${kind}` : "";
+    return note(`${version} ${kind} is not served here${unlike}: left out`);
+  }
+  if (kind === "Secret") return problem(`There is no ${version} Secret: write apiVersion: v1`);
+  const meant = isKind(kind) ? kind : nearest(kind, kinds);
+  if (meant === undefined && !isLikeOurs(theirs)) return note(`${version} ${kind} is not served here: left out`);
+  const named = meant === undefined || meant === kind ? "" : ` and kind: ${meant}`;
+  return problem(`There is no ${version} ${kind}: write apiVersion: ${apiVersion}${named}`);
+}
+
+/** Ours, a misspelt one, and one with our name under another domain. */
 function isLikeOurs(theirs: string): boolean {
   const letters = theirs.toLowerCase().replaceAll(/[^a-z]/g, "");
   return nearest(theirs, [group]) !== undefined || letters.includes("jsonplane");

@@ -64,36 +64,53 @@ function missing(name: string, { schema, value }: Enclosing): string | undefined
   return takes(schema, only, value[name] ?? null) ? only : undefined;
 }
 
-/** Of a value that is not of its schema's type. */
-export function typeAdvice(schema: SchemaNode, value: Json, path: ManifestPath): string {
+/** What to write in place of a value. */
+export interface Replacement {
+  readonly text: string;
+  /** Absent where parts of the text are left to the reader. */
+  readonly value?: Json;
+}
+
+/** For a value that is not of its schema's type. */
+export function replacementOf(schema: SchemaNode, value: Json, path: ManifestPath): Replacement | undefined {
   // Who writes a password where a Secret's name belongs must not find it in the log of a pipeline.
   const isSecret = path.some((part) => /secret|password/i.test(String(part)));
-  const text = wrapped(schema, value, isSecret ? "…" : shown(value));
-  return text === undefined ? "" : `: write ${text}`;
+  const isBlank = isSecret || isArray(value) || isObject(value);
+  const text = isSecret ? "…" : shown(value);
+  return wrapped(schema, value, isBlank ? { text } : { text, value });
 }
 
 /** `value` inside of the list, or of the one field, that the schema wants around it. */
-function wrapped(schema: SchemaNode, value: Json, text: string): string | undefined {
-  if (schema.type === "object") return inObject(schema, value, text);
+function wrapped(schema: SchemaNode, value: Json, written: Replacement): Replacement | undefined {
+  if (schema.type === "object") return inObject(schema, value, written);
   const { type, items } = schema;
   if (type !== "array" || items?.type === undefined) return undefined;
-  const item = hasType(items, value) ? text : wrapped(items, value, text);
-  return item === undefined ? undefined : `[${item}]`;
+  const item = hasType(items, value) ? written : wrapped(items, value, written);
+  return item && { text: `[${item.text}]`, ...(item.value !== undefined && { value: [item.value] }) };
 }
 
-function inObject({ properties = {}, required }: SchemaNode, value: Json, text: string): string | undefined {
+function inObject(
+  { properties = {}, required }: SchemaNode,
+  value: Json,
+  written: Replacement,
+): Replacement | undefined {
   if (isArray(value) || isObject(value)) return undefined;
   const names = required ?? Object.keys(properties);
   const fields = names.map((name) => ({ name, node: properties[name] ?? {} }));
   const [first, ...others] = fields;
   if (first === undefined) return undefined;
-  if (others.length > 0) return fields.every(({ node }) => hasType(node, value)) ? blank(names) : undefined;
+  if (others.length > 0) return fields.every(({ node }) => hasType(node, value)) ? { text: blank(names) } : undefined;
   const { name, node } = first;
   // A list may be next to the field that is meant: a text in place of an issuer is none of its
   // audiences.
   if (node.type === "array") return undefined;
-  const inner = hasType(node, value) ? text : wrapped(node, value, text);
-  return inner === undefined ? undefined : `{ ${name}: ${inner} }`;
+  const inner = hasType(node, value) ? written : wrapped(node, value, written);
+  return (
+    inner && {
+      text: `{ ${name}: ${inner.text} }`,
+      ...(inner.value !== undefined && { value: { [name]: inner.value } }),
+    }
+  );
 }
 
 function blank(names: readonly string[]): string {
@@ -113,14 +130,29 @@ function shown(value: Json): string {
 
 /** For a text that breaks a rule: a similar one that breaks none. */
 export function ruleAdvice(value: string, isValid: (text: string) => boolean): string {
-  const urls = isValid("word") ? [] : urlsBeside(value.trim());
-  const found = [...textsBeside(value.trim()), ...urls].find((text) => text !== value && isValid(text));
+  const trimmed = value.trim();
+  // A field that takes any word is neither a duration nor a URL.
+  const others = isValid("word") ? [] : [...durationsBeside(trimmed), ...urlsBeside(trimmed)];
+  const found = [trimmed, trimmed.toLowerCase(), ...others].find((text) => text !== value && isValid(text));
   return found === undefined ? "" : `: write ${JSON.stringify(found)}`;
 }
 
-/** A number alone is one of seconds where a duration is wanted. */
-function textsBeside(trimmed: string): readonly string[] {
-  return [trimmed, trimmed.toLowerCase(), ...(/^\d+$/.test(trimmed) ? [`${trimmed}s`] : [])];
+/** Seconds of each unit; a number alone is one of seconds. */
+const units: readonly (readonly [unit: RegExp, seconds: number])[] = [
+  [/^(?:s|secs?|seconds?)?$/, 1],
+  [/^(?:m|mins?|minutes?)$/, 60],
+  [/^(?:h|hrs?|hours?)$/, 3600],
+  [/^(?:d|days?)$/, 86_400],
+  [/^(?:w|weeks?)$/, 604_800],
+];
+
+/** The same time in seconds, minutes and hours, as far as these are whole. */
+function durationsBeside(trimmed: string): readonly string[] {
+  const [, amount = "", name = ""] = /^(\d+(?:\.\d+)?) *([a-z]*)$/.exec(trimmed.toLowerCase()) ?? [];
+  const [, seconds = 0] = units.find(([unit]) => unit.test(name)) ?? [];
+  const total = Number(amount) * seconds;
+  const parts = [total, total / 60, total / 3600];
+  return ["s", "m", "h"].flatMap((unit, index) => (Number.isInteger(parts[index]) ? [`${parts[index]}${unit}`] : []));
 }
 
 function urlsBeside(trimmed: string): readonly string[] {

@@ -4,7 +4,7 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import { type Enclosing, typeAdvice, unknownFieldAdvice } from "./advice.ts";
+import { type Enclosing, replacementOf, unknownFieldAdvice } from "./advice.ts";
 import {
   duplicate,
   type FieldError,
@@ -43,13 +43,27 @@ function typeError(schema: SchemaNode, value: Json, path: ManifestPath): FieldEr
   return { ...error, advice: typeAdvice(schema, value, path) || textAdvice(schema, value, path) };
 }
 
+/** Of what the schema wants around the value, unless that is refused as well. */
+function typeAdvice(schema: SchemaNode, value: Json, path: ManifestPath): string {
+  const replacement = replacementOf(schema, value, path);
+  if (replacement === undefined) return "";
+  const [first] = replacement.value === undefined ? [] : refusalsOf(schema, replacement.value, path);
+  const { text } = replacement;
+  return first === undefined
+    ? `: write ${text}`
+    : `, and ${text} is refused, too: ${first.detail}${first.advice ?? ""}`;
+}
+
 /** For a number in place of a text: what else is wrong with it. "" where quotes are enough. */
 function textAdvice(schema: SchemaNode, value: Json, path: ManifestPath): string {
   if (schema.type !== "string" || typeof value !== "number") return "";
-  const text = String(value);
-  const wrong = [...structuralErrors(schema, text, path), ...ruleErrors(schema, { value: text, old: undefined }, path)];
-  const [first] = wrong;
+  const [first] = refusalsOf(schema, String(value), path);
   return first === undefined ? "" : first.advice || `, and in quotes it is refused, too: ${first.detail}`;
+}
+
+function refusalsOf(schema: SchemaNode, value: Json, path: ManifestPath): readonly FieldError[] {
+  const errors = structuralErrors(schema, value, path);
+  return errors.length > 0 ? errors : ruleErrors(schema, { value, old: undefined }, path);
 }
 
 function enumErrors(schema: SchemaNode, value: Json, path: ManifestPath): readonly FieldError[] {

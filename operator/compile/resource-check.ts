@@ -2,6 +2,7 @@
 // reconcile touches all of a project. Nothing is validated here, so that no validator is compiled.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
+import { nearest } from "../../core/nearest.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type CheckedSchema, checkSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import type { ApiResource } from "../model/objects.ts";
@@ -106,10 +107,21 @@ function fieldFault(schema: CheckedSchema, name: string): string | undefined {
   const [top = ""] = path;
   const declared = resolveField(schema, top);
   if (declared === undefined) {
-    return schema.closed ? `The schema declares no "${top}" and allows no other fields` : undefined;
+    return schema.closed
+      ? `The schema declares no "${top}" and allows no other fields${meant(schema, name)}`
+      : undefined;
   }
   const mayHold = declared.types.length === 0 || declared.types.includes("object");
   return path.length > 1 && !mayHold
     ? `The schema declares "${top}" as ${declared.types.join(" or ")}, which has no fields`
     : undefined;
+}
+
+const maxShown = 16;
+
+function meant({ properties }: CheckedSchema, name: string): string {
+  const names = [...properties.keys()];
+  const near = nearest(name, names);
+  if (near !== undefined) return `: did you mean "${near}"?`;
+  return names.length === 0 ? "" : `: write one of ${names.slice(0, maxShown).join(", ")}`;
 }

@@ -19,13 +19,14 @@ const schema = {
     plain: { type: "integer" },
     late: { type: "integer" },
     text: { type: "string" },
+    word: { type: "string" },
   },
 } as const;
 const shop = project(
   "shop",
   withKey("boss", { role: "Administrators" }),
   withKey("small"),
-  withResource("many", { schema, indexes: ["indexed", "same"] }),
+  withResource("many", { schema, indexes: ["indexed", "same", "word"] }),
 );
 
 describeServed("a collection of more than 10,000 objects", (serve) => {
@@ -72,6 +73,10 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     ["plain=1&late=1&same=1", /add `plain` to spec\.indexes.*only objects that match its filter are read/],
     ["indexed:ge=0&_sort=plain,-same", /a filter on an indexed field that fewer objects match/],
     ["plain:exists=true&_sort=late", /add `plain`/],
+    ["text:contains=x&text:ge=a&_sort=text", /add `text` to spec/],
+    ["indexed:ge=0&_sort=same", /a filter on an indexed field that fewer objects match, or sort by `indexed` alone/],
+    ["same=1&late=1&plain=1&_sort=indexed", /add `late` to spec\.indexes.*only objects that match its filter/],
+    ["word:contains=x&word:ge=a&_sort=word", /no index answers `word:contains`; add another filter/],
     ["text:contains=x&_sort=indexed", /no index answers `text:contains`; add another filter, on an indexed field/],
   ])("is refused with the index that would help: %s", async (query, detail) => {
     const reply = await ask(query);
@@ -229,7 +234,7 @@ async function fill(served: Served, count: number): Promise<void> {
       const n = from + at;
       const { id } = newId();
       const metadata = '{"created":1,"creator":"filler","creator_type":"apikey"}';
-      const text = `{"id":"${id}","indexed":${n % 100},"same":1,"plain":${n},"late":${n},"_metadata":${metadata}}`;
+      const text = `{"id":"${id}","indexed":${n % 100},"same":1,"plain":${n},"late":${n},"word":"a","_metadata":${metadata}}`;
       return served.store.create(collection, { id, owner: "apikey:filler", text }, 1_000_000);
     });
     await Promise.all(batch);

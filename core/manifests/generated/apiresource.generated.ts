@@ -167,7 +167,7 @@ export const apiResourceSchema: SchemaNode = {
               {
                 "rule": "self != 'id' && self != '_metadata' && !self.startsWith('_metadata.')",
                 "reason": "FieldValueForbidden",
-                "message": "id and _metadata.created can always be sorted by, leave them out of indexes"
+                "message": "only fields of the schema can be indexed, so leave id and _metadata out; sorting by id and _metadata.created needs no index"
               }
             ]
           }

@@ -73,7 +73,7 @@ function here(message: string): ValueProblem {
 function checkType(value: Json): ValueProblem | undefined {
   const names = Array.isArray(value) ? value : [value];
   if (names.length === 0) return here("Write at least one type");
-  const unknown = names.findIndex((name) => !typeNames.some((known) => known === name));
+  const unknown = names.findIndex((name) => typeof name !== "string" || !typeNames.includes(name));
   if (unknown >= 0) {
     return { pointer: Array.isArray(value) ? `/${unknown}` : "", message: unknownType(names[unknown] ?? null) };
   }

@@ -54,7 +54,11 @@ function inMebibytes(bytes: number): string {
   return `${bytes / 1024 / 1024} MiB`;
 }
 
-function adviceFor({ order }: ListQuery, constraints: FieldConstraints, indexes: readonly IndexField[]): string {
+function adviceFor(
+  { filters, order }: ListQuery,
+  constraints: FieldConstraints,
+  indexes: readonly IndexField[],
+): string {
   const keys = effectiveKeys(order, constraints);
   const names = keys.map(({ name }) => name);
   const constant = [...constraints.keys()].filter((name) => constraints.get(name)?.constant !== undefined);
@@ -69,16 +73,18 @@ function adviceFor({ order }: ListQuery, constraints: FieldConstraints, indexes:
   if (isAnswerable && constant.length + ranged.length <= maxIndexFields && names.length === 0) {
     return `add \`_sort=${ranged[0]}\`; in this order, ${indexOf([...constant, ...ranged], indexes)} answers the query at any size`;
   }
+  const sortable = ranged[0] === undefined ? "one indexed field" : `\`${ranged[0]}\``;
   const narrowing = narrowingAdvice([...constant, ...ranged], constraints, indexes);
-  return narrowing ?? unansweredAdvice(constraints);
+  return narrowing ?? unansweredAdvice(filters, isAnswerable ? sortable : undefined);
 }
 
-/** Only `:contains` has no ranges: values that match it are anywhere in an index. */
-function unansweredAdvice(constraints: FieldConstraints): string {
-  const [searched] = [...constraints.keys()].filter((name) => constraints.get(name)?.ranges === undefined);
-  return searched === undefined
-    ? "add a filter on an indexed field that fewer objects match, or sort by one indexed field"
-    : `no index answers \`${searched}:contains\`; add another filter, on an indexed field, that fewer objects match`;
+/** `order` = by what a sort would be answered by an index; absent = by nothing. */
+function unansweredAdvice(filters: ListQuery["filters"], order: string | undefined): string {
+  const searched = filters.find(({ operator }) => operator === "contains");
+  if (searched !== undefined)
+    return `no index answers \`${searched.name}:contains\`; add another filter, on an indexed field, that fewer objects match`;
+  const filter = "add a filter on an indexed field that fewer objects match";
+  return order === undefined ? filter : `${filter}, or sort by ${order} alone`;
 }
 
 /** No index of the schema has them. */
@@ -90,8 +96,9 @@ function narrowingAdvice(
   constraints: FieldConstraints,
   indexes: readonly IndexField[],
 ): string | undefined {
-  const narrowing = names.find((name) => constraints.get(name)?.ranges !== undefined);
-  if (narrowing === undefined || hasIndex([narrowing], indexes)) return undefined;
+  const isNarrowing = (name: string): boolean => constraints.get(name)?.ranges !== undefined;
+  const narrowing = names.find((name) => isNarrowing(name) && !hasIndex([name], indexes));
+  if (narrowing === undefined) return undefined;
   return `${declare(narrowing)}, so that only objects that match its filter are read`;
 }
 

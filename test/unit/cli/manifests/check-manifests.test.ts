@@ -118,6 +118,9 @@ describe("a problem says what to write instead", () => {
       "  sessions: { accessTokenTTL: 3600 }\n",
       'must be of type string: "integer": write "3600s"',
     ],
+    ["a long time as a number of seconds", "  sessions: { refreshTokenTTL: 2592000 }\n", ': write "43200m"'],
+    ["a number of days", "  sessions: { refreshTokenTTL: 30d }\n", ': write "43200m"'],
+    ["a time in words", "  sessions: { accessTokenTTL: 1.5 Hours }\n", ': write "5400s"'],
     ["a number of seconds in quotes", '  sessions: { accessTokenTTL: "3600" }\n', ': write "3600s"'],
     [
       "a number that is refused in quotes as well",
@@ -140,11 +143,24 @@ describe("a problem says what to write instead", () => {
     expect(linesOf(manifest("Project", spec))[0]).toMatch(end);
   });
 
+  test("but nothing that is refused again", () => {
+    const [line] = linesOf(
+      manifest("ApiResource", "  projectRef: { name: a }\n  schema: {}\n  indexes: _metadata.created\n"),
+    );
+    expect(line).toContain(', and ["_metadata.created"] is refused, too: Forbidden: only fields of the schema');
+    expect(line).not.toContain(": write");
+  });
+
+  test("but no duration for a field that takes words", () => {
+    const [line] = linesOf(manifest("ApiResource", "  projectRef: { name: 5 days }\n  schema: {}\n"));
+    expect(line).not.toContain(": write");
+  });
+
   test("but no URL for a field that takes words", () => {
     const [line] = linesOf(
       manifest("ApiResource", "  projectRef: { name: a }\n  schema: {}\n  indexes: [_metadata.created]\n"),
     );
-    expect(line).toMatch(/can always be sorted by, leave them out of indexes$/);
+    expect(line).toMatch(/sorting by id and _metadata\.created needs no index$/);
   });
 
   test("without repeating what stands where the name of a Secret belongs", () => {

@@ -127,7 +127,9 @@ describe("a file", () => {
     const domains = ["jsonplain.io", "jsonplane.com", "jsonplanes.io", "jsonplane.example.org", "json-plane.dev"];
     for (const version of domains.map((domain) => `${domain}/v1alpha1`)) {
       const { problems } = readFileText("a.yaml", `apiVersion: ${version}\nkind: Project\n`);
-      expect(problems).toMatchObject([{ message: `No such apiVersion ${version}: write jsonplane.io/v1alpha1` }]);
+      expect(problems).toMatchObject([
+        { message: `There is no ${version} Project: write apiVersion: jsonplane.io/v1alpha1` },
+      ]);
     }
   });
 
