@@ -41,9 +41,13 @@ function unclosedBefore(end: number, text: string): Explained | undefined {
     if (isOpenText(token)) return unclosed(token, token.source.charAt(0));
     if (isOpener(token)) open.push(token);
     const last = isEnd(token) ? open.pop() : undefined;
-    if (last !== undefined && closers.get(last.source) !== token.source) return unclosed(last, last.source);
+    if (last !== undefined && !closes(token, last)) return unclosed(last, last.source);
   }
   return open.map((token) => unclosed(token, token.source)).at(-1);
+}
+
+function closes({ source }: Token, opener: Token): boolean {
+  return closers.get(opener.source) === source;
 }
 
 function isOpenText({ type, source }: Token): boolean {

@@ -75,9 +75,12 @@ export interface Replacement {
 export function replacementOf(schema: SchemaNode, value: Json, path: ManifestPath): Replacement | undefined {
   // Who writes a password where a Secret's name belongs must not find it in the log of a pipeline.
   const isSecret = path.some((part) => /secret|password/i.test(String(part)));
-  const isBlank = isSecret || isArray(value) || isObject(value);
-  const text = isSecret ? "…" : shown(value);
-  return wrapped(schema, value, isBlank ? { text } : { text, value });
+  return wrapped(schema, value, isSecret ? { text: "…" } : writtenOf(value));
+}
+
+function writtenOf(value: Json): Replacement {
+  const text = shown(value);
+  return isArray(value) || isObject(value) ? { text } : { text, value };
 }
 
 /** `value` inside of the list, or of the one field, that the schema wants around it. */

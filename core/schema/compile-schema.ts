@@ -76,8 +76,8 @@ export interface CheckedSchema {
   /** Unknown keywords and the like, for the status. */
   readonly warnings: readonly SchemaProblem[];
   /**
-   * Why no object, or none of a nested schema, can match. The schema still compiles: old objects can
-   * be read.
+   * Why no object, or none of a nested schema, can match. The schema still compiles: old objects
+   * can be read.
    */
   readonly contradictions: readonly SchemaProblem[];
 }
