@@ -1,5 +1,5 @@
 // `npm run build`: compiles the package into dist/, because Node refuses TypeScript under
-// node_modules. Everything that isn't TypeScript (Lua scripts, CRDs) is copied to the same place
+// node_modules. Everything that isn't TypeScript (Lua scripts) is copied to the same place
 // below dist/, where code finds it relative to itself; pages are bundled. Refuses, and leaves no
 // dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another
 // folder, for tests that must not replace what others are running.
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 startScript("npm run build");
 const [target = "dist/"] = readArguments({}, ["[FOLDER]"]).words;
 const dist = target === "dist/" ? join(root, "dist") : resolve(target);
-const folders = ["core", "operator", "dataplane", "cli", "crds"] as const;
+const folders = ["core", "operator", "dataplane", "cli"] as const;
 
 async function compile(): Promise<void> {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");

@@ -1,5 +1,5 @@
-// Turns crds/*.yaml into docs/reference/custom-resources.md: per kind an example and tables of its
-// fields, and once the fields of the status that kinds share.
+// Turns the CRDs of the chart into docs/reference/custom-resources.md: per kind an example and
+// tables of its fields, and once the fields of the status that kinds share.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ function head(crds: readonly Crd[]): string {
     const names = [crd.plural, ...crd.shortNames].map((name) => `\`${name}\``).join(", ");
     return `| [${crd.kind}](#${crd.kind.toLowerCase()}) | ${names} | ${cell(firstSentence(crd.schema.description))} |`;
   });
-  return `<!-- Generated from crds/ by \`npm run generate\`. Change the CRD, not this file. -->
+  return `<!-- Generated from charts/jsonplane/files/crds/ by \`npm run generate\`. Change the CRD, not this file. -->
 # Custom resources
 
 Group \`jsonplane.io\`, version \`v1alpha1\`. All kinds are namespaced and belong to the category \`jsonplane\`:

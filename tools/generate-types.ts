@@ -1,9 +1,9 @@
-// Turns crds/*.yaml into core/manifests/generated/: per kind its TypeScript type as it is after
-// defaulting, and the schema that manifests are checked with.
+// Turns the CRDs of the chart into core/manifests/generated/: per kind its TypeScript type
+// as it is after defaulting, and the schema that manifests are checked with.
 import { compile } from "json-schema-to-typescript";
 import { type CrdNode as Node, readCrds } from "./read-crds.ts";
 
-const banner = "// Generated from crds/ by `npm run generate`. Change the CRD, not this file.";
+const banner = "// Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.";
 
 /** Every generated file, by its path below the repository's root. */
 export async function generateTypes(): Promise<ReadonlyMap<string, string>> {

@@ -12,7 +12,7 @@ import { generateKustomize } from "./generate-kustomize.ts";
 import { generateLicences } from "./generate-licences.ts";
 import { generateTypes } from "./generate-types.ts";
 import { bringPartsOf } from "./parts/groups.ts";
-import { crdFiles, root } from "./read-crds.ts";
+import { root } from "./read-crds.ts";
 import { readArguments } from "./script-arguments.ts";
 import { startScript } from "./start-script.ts";
 
@@ -23,23 +23,9 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...(await generateCrdDocs()),
     ...generateCommandDocs(),
     ...(await generateChartValues()),
-    ...(await copyCrds()),
     ...generateDashboards(),
     ...(await generateLicences()),
   ]);
-}
-
-/** The chart's own copies of crds/*.yaml: a chart holds only what is in its folder. */
-async function copyCrds(): Promise<ReadonlyMap<string, string>> {
-  const copies = Array.from(
-    await crdFiles(),
-    ([name, text]) =>
-      [
-        `charts/jsonplane/files/crds/${name}`,
-        `# A copy of crds/${name}, made by \`npm run generate\`.\n${text}`,
-      ] as const,
-  );
-  return new Map(copies);
 }
 
 /** The manifests for kustomize too, which want Helm, and the chart's values of now. */

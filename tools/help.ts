@@ -21,7 +21,7 @@ const sentences: Readonly<Record<string, string>> = {
   bench: "speed against a bare server; NAME: before [COMMIT], neighbours, operator",
   build: "compiles the package into dist/",
   prepack: "what npm pack runs: build",
-  generate: "everything that is made from crds/, commands, reasons, chart values and dashboards",
+  generate: "everything that is made from the CRDs, commands, reasons, chart values and dashboards",
   spec: "every promise of the interface, with the test that proved it in the last full run",
   trace: "the files and functions that one request runs; METHOD URL -H HEADER --body TEXT --key NAME, or operator",
   demo: "a fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",

@@ -1,4 +1,4 @@
-// Reads crds/*.yaml for the generators.
+// Reads the CRDs of the chart for the generators and tests.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,23 +47,20 @@ interface Definition {
 }
 
 export const root: string = fileURLToPath(new URL("..", import.meta.url));
+/** Here, because a chart holds only what is in its folder. */
+export const crdFolder: string = join(root, "charts/jsonplane/files/crds");
 
 const order = ["project", "apiresource", "projectuser", "apikey", "rootkey"];
 
 /** In the order in which people meet them. */
 export async function readCrds(): Promise<readonly Crd[]> {
-  const crds = [...(await crdFiles())].map(([file, text]): Crd => {
+  const files = await readdir(crdFolder);
+  const texts = await Promise.all(files.map((file) => readFile(join(crdFolder, file), "utf8")));
+  const crds = texts.map((text, at): Crd => {
     const { names, versions } = (parse(text) as Definition).spec;
     const schema = versions[0]?.schema.openAPIV3Schema;
-    if (schema === undefined) throw new Error(`${file} has no schema`);
+    if (schema === undefined) throw new Error(`${files[at]} has no schema`);
     return { ...names, schema };
   });
   return crds.sort((a, b) => order.indexOf(a.singular) - order.indexOf(b.singular));
-}
-
-/** The texts of crds/*.yaml by their names, in order. */
-export async function crdFiles(): Promise<ReadonlyMap<string, string>> {
-  const names = (await readdir(join(root, "crds"))).filter((file) => file.endsWith(".yaml")).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(root, "crds", name), "utf8")));
-  return new Map(names.map((name, at) => [name, texts[at] ?? ""]));
 }

@@ -99,7 +99,7 @@ function lineOf(failure: Exclude<LookObservation, { readonly kind: "looked" }>):
 const adviceByStatus: Readonly<Record<number, string>> = {
   401: "The API server doesn't know who asks: look at the token in --kubeconfig",
   403: "The operator lacks rights: see deploy/rbac",
-  404: "Install the CRDs as before: helm upgrade, or kubectl apply --server-side -f crds/",
+  404: "Install the CRDs as before: helm upgrade, or kubectl apply --server-side -f charts/jsonplane/files/crds/",
 };
 
 function factsOf(error: unknown): { readonly error: string; readonly advice?: string } {

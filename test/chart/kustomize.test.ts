@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { generateKustomize } from "../../tools/generate-kustomize.ts";
+import { generateKustomize, renderWithoutHelm } from "../../tools/generate-kustomize.ts";
 import { root } from "../../tools/read-crds.ts";
 import { objectsIn } from "../support/chart/helm.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
@@ -23,6 +23,14 @@ it("deploy/kustomize is what is generated from the chart: else run `npm run gene
   for (const [path, text] of await generateKustomize(process.env)) {
     expect(await readFile(join(root, path), "utf8"), path).toBe(text);
   }
+});
+
+it("external-redis is what the chart renders for a Redis of your own", async () => {
+  const values = ["redis.bundled.enabled=false", "redis.external.existingSecret.name=jsonplane-redis"];
+  const brought = ["CustomResourceDefinition", "Namespace"];
+  const built = objectsIn(await api.kubectl(["kustomize", join(root, "deploy/kustomize/external-redis")]));
+  const rendered = objectsIn(await renderWithoutHelm(process.env, values));
+  expect(byName(built.filter(({ kind }) => !brought.includes(kind)))).toEqual(byName(rendered));
 });
 
 describe.each([
@@ -63,4 +71,10 @@ describe.each([
 
 interface DeploymentObject {
   readonly spec: { readonly template: { readonly spec: { readonly containers: readonly { args: string[] }[] } } };
+}
+
+function byName(objects: ReturnType<typeof objectsIn>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    objects.map((object) => [`${object.kind} ${(object.metadata as { name: string }).name}`, object]),
+  );
 }

@@ -32,7 +32,7 @@ describe("the notes of an install", () => {
       "kubectl apply -n shop -f examples/bookshop.yaml && kubectl wait -n shop ",
     ],
     ["operator.watchNamespaces={shop,blog}", "Only these namespaces are served: shop, blog."],
-    ["crds.enabled=false", "kubectl apply --server-side -f crds/"],
+    ["crds.enabled=false", "kubectl apply --server-side -f charts/jsonplane/files/crds/"],
     ["publicURL=https://api.example.org/", "Projects are served at https://api.example.org/NAMESPACE/PROJECT"],
     ["dataplane.service.type=LoadBalancer", "kubectl -n js get svc jsonplane"],
     [external, "Secret urls of the namespace js, entries operator-url and dataplane-url"],
@@ -47,7 +47,7 @@ describe("the notes of an install", () => {
     ["ingress.enabled=true,ingress.hosts={api.example.org}", "publicURL is empty"],
     ["ingress.enabled=true,ingress.hosts={api.example.org}", "port-forward"],
     [external, "NOT FOR PRODUCTION"],
-    ["", "crds/"],
+    ["", "files/crds/"],
   ])("with %j don't have: %s", async (set, text) => {
     expect(await notes(set || undefined)).not.toContain(text);
   });

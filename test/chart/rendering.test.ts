@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const nameOf = ({ metadata }: ReturnType<typeof objectsIn>[number]) => (metadata as { readonly name: string }).name;
 
-/** Without the CRDs, which stand in crds/. */
+/** Without the CRDs, which stand in files/crds/. */
 const withoutCrds = ["--set", "crds.enabled=false"];
 
 describe.each(caseNames)("the chart with the values %s", (name) => {

@@ -7,6 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { crdFolder } from "../../tools/read-crds.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { failureReport } from "./failure-report.ts";
 import { openTarget, release, systemNamespace, type Target } from "./target.ts";
@@ -15,7 +16,6 @@ import { type PodTraffic, startPodTraffic } from "./traffic.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 const loadProject = fileURLToPath(new URL("./load.yaml", import.meta.url));
-const definitions = fileURLToPath(new URL("../../charts/jsonplane/files/crds", import.meta.url));
 const load = "e2e-load";
 const shop = "e2e-bookshop";
 const system = ["-n", systemNamespace] as const;
@@ -256,7 +256,7 @@ describe("an installation", () => {
     await target.kubectl("annotate", "crd", ...kinds, "jsonplane.io/allow-deletion=true");
     await target.kubectl("delete", "crd", ...kinds, "--wait=true", "--timeout=60s");
     expect(await createdWith(key)).toBe("201");
-    for (const file of await readdir(definitions)) await target.apply(await readFile(join(definitions, file), "utf8"));
+    for (const file of await readdir(crdFolder)) await target.apply(await readFile(join(crdFolder, file), "utf8"));
     await target.kubectl("wait", "crd", ...kinds, "--for=condition=Established", "--timeout=60s");
     await target.apply(await readFile(loadProject, "utf8"), load);
     await target.apply(await readFile(bookshop, "utf8"), shop);

@@ -14,16 +14,14 @@ beforeAll(async () => {
   paths = contents.map(({ path }) => path);
 });
 
-it("holds the compiled program, its packages, the licence and the CRDs, and no other folder", () => {
+it("holds the compiled program, its packages and the licence, and no other folder", () => {
   expect([...new Set(paths.map((path) => path.split("/")[0]))].sort()).toEqual([
     "LICENSE",
-    "crds",
     "dist",
     "node_modules",
     "package.json",
   ]);
   expect(paths).toContain("dist/cli/main.js");
-  expect(paths.filter((path) => path.startsWith("crds/"))).toHaveLength(5);
 });
 
 it("holds every package that the lock file wants in production, and none for development", async () => {

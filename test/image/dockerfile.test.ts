@@ -32,16 +32,7 @@ it("the Dockerfile names no registry's host", async () => {
 it("the builder sees every folder that is compiled", async () => {
   const { include } = JSON.parse(await read("tsconfig.build.json")) as { include: string[] };
   const seen = (await read(".dockerignore")).split("\n");
-  const needed = [
-    ...include,
-    "crds",
-    "pages",
-    "tools",
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-    "LICENSE",
-  ];
+  const needed = [...include, "pages", "tools", "package.json", "package-lock.json", "tsconfig.json", "LICENSE"];
   expect(needed.filter((path) => !seen.includes(`!${path}`))).toEqual([]);
 });
 

@@ -238,7 +238,10 @@ describe("CRDs", () => {
     await removeCrds();
     const operator = await fleet.addOperator({ untilReady: false });
     await eventually(() => expect(operator.log()).toContain("List or watch failed"), within);
-    await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), within);
+    await eventually(
+      () => expect(operator.log()).toContain("kubectl apply --server-side -f charts/jsonplane/files/crds/"),
+      within,
+    );
     expect(await operator.ready()).toBe(503);
     await bookCount(tenant, 1);
     await installCrds(fleet.api);

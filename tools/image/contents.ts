@@ -1,6 +1,6 @@
 // `node tools/image/contents.ts DIR`: writes what the image holds of this project into DIR, which
 // becomes /app: the output of `npm run build`, the production packages of the lock file,
-// package.json, LICENSE and crds/. Every file has the same mode and age wherever it is written.
+// package.json and LICENSE. Every file has the same mode and age wherever it is written.
 // Refuses when dist/ or a package is missing.
 
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -25,13 +25,7 @@ export interface Content {
 export async function listContents(built = join(projectRoot, "dist")): Promise<readonly Content[]> {
   const compiled = await filesBelow(built);
   if (!compiled.includes("cli/main.js")) throw new Error(`${built} holds no program: run \`npm run build\` first`);
-  const manifests = (await filesBelow(join(projectRoot, "crds"))).filter((path) => path.endsWith(".yaml"));
-  const others = [
-    "LICENSE",
-    "package.json",
-    ...manifests.map((path) => `crds/${path}`),
-    ...(await packageFiles(projectRoot, { architecture: process.arch })),
-  ];
+  const others = ["LICENSE", "package.json", ...(await packageFiles(projectRoot, { architecture: process.arch }))];
   const contents = [
     ...compiled.map((path) => ({
       path: `dist/${path}`,

@@ -1,4 +1,4 @@
-// Generated from crds/ by `npm run generate`. Change the CRD, not this file.
+// Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
 import type { Json } from "../../config/types.ts";
 import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";

@@ -2,6 +2,7 @@
 // that need some and don't care what else stands in them.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parse } from "yaml";
 import type { JsonObject } from "../../../core/config/types.ts";
 import type {
@@ -14,6 +15,7 @@ import type {
   StoredMeta,
 } from "../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
+import { crdFolder } from "../../../tools/read-crds.ts";
 
 interface Kinds {
   readonly Project: Project;
@@ -79,7 +81,7 @@ function specSchema(kind: keyof Kinds): JsonObject {
 }
 
 function readSpecSchema(kind: keyof Kinds): JsonObject {
-  const file = new URL(`../../../crds/${kind.toLowerCase()}.yaml`, import.meta.url);
+  const file = join(crdFolder, `${kind.toLowerCase()}.yaml`);
   const schema = parse(readFileSync(file, "utf8")).spec.versions[0].schema.openAPIV3Schema as JsonObject;
   return (schema.properties as JsonObject).spec as JsonObject;
 }

@@ -6,6 +6,7 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findKubernetes } from "../../../../tools/parts/kubernetes.ts";
+import { crdFolder } from "../../../../tools/read-crds.ts";
 import { freePort } from "../../process/free-port.ts";
 import { type PartProcess, startPart } from "../../process/part-process.ts";
 import { temporaryFolder } from "../../process/temporary-folder.ts";
@@ -52,8 +53,6 @@ export interface OwnApiServer extends TestApiServer {
   /** Ends all programs and removes their folder. */
   stop(): Promise<void>;
 }
-
-const crds = new URL("../../../../crds/", import.meta.url);
 
 export async function startApiServer(options: ApiServerOptions = {}): Promise<OwnApiServer> {
   const plan = await prepare(options);
@@ -163,8 +162,8 @@ async function startControllers(
  * what it got.
  */
 export async function installCrds(target: ApiTarget): Promise<void> {
-  const names = await readdir(crds);
-  for (const name of names) await applyManifests(target, await readFile(new URL(name, crds), "utf8"));
+  const names = await readdir(crdFolder);
+  for (const name of names) await applyManifests(target, await readFile(join(crdFolder, name), "utf8"));
   await eventually(
     async () => {
       const found = await discoveredResources(target);

@@ -2,6 +2,7 @@
 // project, so that a case shows nothing but what it is about.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import { grantHosts, groupByProject } from "../../../../cli/manifests/projects.ts";
@@ -17,6 +18,7 @@ import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import type { Reason } from "../../../../operator/model/reasons.ts";
 import { refuse, type Verdict } from "../../../../operator/model/verdict.ts";
+import { crdFolder } from "../../../../tools/read-crds.ts";
 
 export interface CompileCase {
   /** One sentence: what the case proves. */
@@ -195,7 +197,7 @@ function asStored(manifest: JsonObject): CustomResource {
 }
 
 function schemaOf(kind: keyof typeof files): JsonObject {
-  const file = new URL(`../../../../crds/${files[kind]}.yaml`, import.meta.url);
+  const file = join(crdFolder, `${files[kind]}.yaml`);
   return parse(readFileSync(file, "utf8")).spec.versions[0].schema.openAPIV3Schema as JsonObject;
 }
 
