@@ -4,9 +4,11 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Gate, type WayBack } from "../sign-in/gate.tsx";
 import type { SignIn } from "../sign-in/sign-in.ts";
+import { ActionButton } from "./action-button.tsx";
 import { Bar, DataNavigation } from "./bar.tsx";
 import { ConfirmDialog, DiscardDialog } from "./confirm.tsx";
-import { ConsoleContext } from "./console-context.ts";
+import { ConsoleContext, useConsole } from "./console-context.ts";
+import type { Description } from "./description.ts";
 import { ObjectList } from "./objects/object-list.tsx";
 import { ObjectPage } from "./objects/object-page.tsx";
 import { VisitedLists } from "./objects/visited-lists.ts";
@@ -15,7 +17,7 @@ import { RootKeyPage } from "./root-key/root-key-page.tsx";
 import type { Route } from "./route.ts";
 import { Start } from "./start.tsx";
 import type { UnsavedChanges } from "./unsaved.ts";
-import { type DescriptionState, type Loaded, type ProjectChange, useDescription } from "./use-description.ts";
+import { type FollowedDescription, type Links, type ProjectChange, useDescription } from "./use-description.ts";
 import { useNavigation } from "./use-route.ts";
 import { type Owner, type Session, useSession } from "./use-session.ts";
 import { ViewHeading } from "./view-heading.tsx";
@@ -35,7 +37,7 @@ export function App({ signIn, unsaved }: AppProps) {
   const isLocked = state.problem?.status === 401;
   const isGateShown = isLocked || session.isGateOpen;
   const keptFor = unsaved.isEmpty ? undefined : session.owner;
-  const title = state.loaded?.description.title ?? signIn.project;
+  const title = state.description?.title ?? signIn.project;
   useEffect(() => {
     if (state.loaded === undefined) document.title = `${signIn.project} console`;
   }, [state.loaded]);
@@ -116,9 +118,10 @@ const changeWords: Readonly<Record<ProjectChange, string>> = {
   gone: "This project is no longer at this address.",
 };
 
-function Content({ state, route }: { readonly state: DescriptionState; readonly route: Route }) {
-  const { loaded, problem } = state;
-  if (loaded === undefined) return problem === undefined ? <p class="notice">Loading…</p> : <Refused state={state} />;
+function Content({ state, route }: { readonly state: FollowedDescription; readonly route: Route }) {
+  const { description, loaded, problem } = state;
+  if (description === undefined)
+    return problem === undefined ? <p class="notice">Loading…</p> : <Refused state={state} />;
   return (
     <>
       {problem !== undefined && <Refused state={state} />}
@@ -126,16 +129,16 @@ function Content({ state, route }: { readonly state: DescriptionState; readonly 
         {state.change !== undefined && changeWords[state.change]}
       </p>
       <div class="columns">
-        <DataNavigation description={loaded.description} route={route} />
+        <DataNavigation description={description} route={route} />
         <main>
-          <Chosen loaded={loaded} route={route} />
+          <Chosen description={description} links={loaded?.links ?? []} route={route} />
         </main>
       </div>
     </>
   );
 }
 
-function Refused({ state: { problem } }: { readonly state: DescriptionState }) {
+function Refused({ state: { problem } }: { readonly state: FollowedDescription }) {
   return (
     <div class="notice">
       {problem?.status === 404 ? (
@@ -149,8 +152,13 @@ function Refused({ state: { problem } }: { readonly state: DescriptionState }) {
   );
 }
 
-function Chosen({ loaded, route }: { readonly loaded: Loaded; readonly route: Route }) {
-  const { description, links } = loaded;
+interface ChosenProps {
+  readonly description: Description;
+  readonly links: Links;
+  readonly route: Route;
+}
+
+function Chosen({ description, links, route }: ChosenProps) {
   if (route.kind === "start") return <Start description={description} links={links} />;
   if (route.kind === "rootKey") {
     const rootKey = description.rootKeys.find(({ name }) => name === route.rootKey);
@@ -160,8 +168,27 @@ function Chosen({ loaded, route }: { readonly loaded: Loaded; readonly route: Ro
   const resource = description.resources.find(({ name }) => name === route.resource);
   if (resource === undefined) return <Missing what={`resource ${route.resource}`} />;
   if (route.kind === "list") return <ObjectList key={resource.name} resource={resource} query={route.query} />;
+  if (route.kind === "new" && !resource.may.create) return <MayNotCreate resource={resource.name} />;
   const id = route.kind === "object" ? route.id : undefined;
   return <ObjectPage key={`${resource.name}/${id}`} resource={resource} id={id} />;
+}
+
+function MayNotCreate({ resource }: { readonly resource: string }) {
+  const { signIn, onSignIn } = useConsole();
+  return (
+    <>
+      <ViewHeading name="New object" titled={`New – ${resource}`} />
+      {signIn.credential === undefined ? (
+        <p class="fault" role="alert">
+          You have to sign in to create objects of {resource}. <ActionButton onClick={onSignIn}>Sign in</ActionButton>
+        </p>
+      ) : (
+        <p class="fault" role="alert">
+          {signIn.credential.caller.name} may not create objects of {resource}.
+        </p>
+      )}
+    </>
+  );
 }
 
 function Missing({ what }: { readonly what: string }) {

@@ -46,7 +46,10 @@ export function fragmentOf(route: Route): string {
 /** Whether the view still has the forms that it had before the project's description changed. */
 export function keepsForms(route: Route, before: Description, after: Description): boolean {
   if (route.kind === "start") return true;
-  if (route.kind !== "rootKey") return after.resources.some(({ name }) => name === route.resource);
+  if (route.kind !== "rootKey") {
+    const resource = after.resources.find(({ name }) => name === route.resource);
+    return resource !== undefined && (route.kind !== "new" || resource.may.create);
+  }
   // Each right to a root key has a form of its own.
   const [rights, now] = [before, after].map(({ rootKeys }) => rootKeys.find(({ name }) => name === route.rootKey)?.may);
   return now !== undefined && JSON.stringify(rights) === JSON.stringify(now);

@@ -3,11 +3,12 @@
 // change is applied at once, except where that would lose what the person has entered: then it
 // waits until the person has left the view.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Problem, problemOf } from "../sign-in/problem.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { unreachable } from "./describe-problem.ts";
 import { type Description, readDescription } from "./description.ts";
+import { permitted, type Rights } from "./permitted.ts";
 import { keepsForms, type Route } from "./route.ts";
 import type { UnsavedChanges } from "./unsaved.ts";
 import type { Session } from "./use-session.ts";
@@ -15,8 +16,9 @@ import type { Session } from "./use-session.ts";
 /** Relative URLs of the reference page and of the OpenAPI document, where people may read them. */
 export type Links = readonly { readonly text: string; readonly href: string }[];
 
-export interface Loaded {
-  readonly description: Description;
+interface Loaded {
+  /** The OpenAPI document. */
+  readonly document: unknown;
   readonly links: Links;
   readonly etag: string | undefined;
 }
@@ -33,6 +35,8 @@ export interface DescriptionState {
 }
 
 export interface FollowedDescription extends DescriptionState {
+  /** Of what the person for whom the content was loaded may do. */
+  readonly description?: Description | undefined;
   /** Asks whether the project has changed. */
   readonly check: () => void;
 }
@@ -50,15 +54,15 @@ interface KeyedState extends DescriptionState {
 }
 
 export function useDescription({ signIn, session, unsaved, route }: DescriptionOptions): FollowedDescription {
-  const { changes, contentKey, isKept } = session;
+  const { changes, contentKey, isKept, owner } = session;
   const [{ forKey, ...state }, setState] = useState<KeyedState>({ forKey: 0 });
   // What was loaded for somebody else is not shown for a moment.
   const known: DescriptionState = forKey === contentKey ? state : {};
-  const latest = useRef({ known, contentKey, route, isKept });
-  latest.current = { known, contentKey, route, isKept };
+  const latest = useRef({ known, contentKey, route, isKept, owner });
+  latest.current = { known, contentKey, route, isKept, owner };
   const take = (answer: DescriptionState): void => {
-    const { known: before, route: shown, contentKey: key } = latest.current;
-    const mayTake = unsaved.isEmpty || keepsText(before, answer, shown);
+    const { known: before, contentKey: key } = latest.current;
+    const mayTake = unsaved.isEmpty || keepsText(before, answer, latest.current);
     setState({
       ...before,
       problem: undefined,
@@ -99,7 +103,12 @@ export function useDescription({ signIn, session, unsaved, route }: DescriptionO
     setState(({ change: _, ...before }) => before);
     void check();
   }, [JSON.stringify(route)]);
-  return { ...known, check: () => void check() };
+  const { document } = known.loaded ?? {};
+  const description = useMemo(
+    () => (document === undefined ? undefined : describe(document, owner)),
+    [document, owner?.role, owner?.access],
+  );
+  return { ...known, description, check: () => void check() };
 }
 
 function isChanged(before: DescriptionState, answer: DescriptionState): boolean {
@@ -107,8 +116,17 @@ function isChanged(before: DescriptionState, answer: DescriptionState): boolean 
 }
 
 /** Whether what a person has entered in the view would stay there. */
-function keepsText({ loaded: before }: DescriptionState, { loaded: after }: DescriptionState, shown: Route): boolean {
-  return before === undefined || after === undefined || keepsForms(shown, before.description, after.description);
+function keepsText(
+  { loaded: before }: DescriptionState,
+  { loaded: after }: DescriptionState,
+  { route, owner }: { readonly route: Route; readonly owner: Rights },
+): boolean {
+  if (before === undefined || after === undefined) return true;
+  return keepsForms(route, describe(before.document, owner), describe(after.document, owner));
+}
+
+function describe(document: unknown, owner: Rights): Description {
+  return readDescription(permitted(document, owner));
 }
 
 /** Calls `onReturn` whenever the person comes back to the page. */
@@ -136,8 +154,8 @@ async function load(signIn: SignIn, etag: string | undefined): Promise<Descripti
     if (response.status === 304) return {};
     if (!response.ok) return { problem: await problemOf(response) };
     const links = linksIn(response.headers.get("Link") ?? "");
-    const description = readDescription(await response.json());
-    return { loaded: { description, links, etag: response.headers.get("ETag") ?? undefined } };
+    const document: unknown = await response.json();
+    return { loaded: { document, links, etag: response.headers.get("ETag") ?? undefined } };
   } catch {
     return { problem: unreachable };
   }

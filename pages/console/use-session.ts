@@ -3,6 +3,7 @@
 // until the same person has signed in again, or another person agrees to lose it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Access, Role } from "../../core/config/types.ts";
 import { type SignIn, schemeOf } from "../sign-in/sign-in.ts";
 import type { UnsavedChanges } from "./unsaved.ts";
 
@@ -23,6 +24,8 @@ export interface Owner {
   readonly name: string;
   /** Of the project, who has a password. */
   readonly isUser: boolean;
+  readonly role: Role;
+  readonly access: Access;
 }
 
 export interface Session extends SessionState {
@@ -82,5 +85,11 @@ function callerOf({ credential }: SignIn): (Owner & { readonly id: string }) | u
   if (credential === undefined) return undefined;
   const { scheme, issuer, caller } = credential;
   const isUser = scheme === "bearer" && issuer === undefined;
-  return { id: `${schemeOf(credential)} ${caller.name}`, name: caller.name, isUser };
+  return {
+    id: `${schemeOf(credential)} ${caller.name}`,
+    name: caller.name,
+    isUser,
+    role: caller.role,
+    access: caller.access,
+  };
 }

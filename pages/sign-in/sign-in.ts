@@ -3,6 +3,7 @@
 // that are open in the same browser get it, so that a person signs in once; when the last one is
 // closed, it is gone.
 
+import type { Access, Role } from "../../core/config/types.ts";
 import type { AuthorizationResponse } from "./authorization.ts";
 import { redeem, refreshAt } from "./issuer-sign-in.ts";
 import { findIssuer, type IssuerIdentity, type OfferedIssuer } from "./offered-issuer.ts";
@@ -11,6 +12,8 @@ import { describeRefusal, type Problem, problemOf } from "./problem.ts";
 /** What is used of the response of `/whoami`. */
 export interface Caller {
   readonly name: string;
+  readonly role: Role;
+  readonly access: Access;
 }
 
 export interface Credential {

@@ -35,6 +35,7 @@ const shop = project(
   withConfig({ console: "Authenticated" }),
   withKey("staff", { role: "Administrators" }),
   withKey("visitor", { access: "Read" }),
+  withKey("writer"),
   withResource("books", {
     scope: { read: "All" },
     indexes: ["title", "price"],
@@ -382,8 +383,8 @@ describe("an object", () => {
     expect((await stored(id)).status).toBe(404);
   });
 
-  it("is not changed by who may not, in the server's words", async () => {
-    const page = await opened(`/api/books/${ids[0]}`, { as: "visitor" });
+  it("is not changed by who may change only its own, in the server's words", async () => {
+    const page = await opened(`/api/books/${ids[0]}`, { as: "writer" });
     await page.until(editor);
     await enter(page, '{"title":"Emma"}', editor);
     await click(page, "Save");

@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import type { JsonObject } from "../../core/config/types.ts";
+import type { JsonObject, OperationAccess } from "../../core/config/types.ts";
 import {
   apikey,
   type Modifier,
@@ -50,9 +50,14 @@ const withoutBooks: Modifier = (parts) => ({
 
 const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
 
-function withBooks(properties: JsonObject, required: readonly string[] = ["title"]): Modifier {
+function withBooks(
+  properties: JsonObject,
+  required: readonly string[] = ["title"],
+  access: Partial<OperationAccess> = {},
+): Modifier {
   const description = "Every book that we sell. <img src=data:,x onerror=alert(1)>";
   return withResource("books", {
+    access,
     scope: { read: "All" },
     indexes: ["title", "price"],
     schema: { type: "object", description, required, properties },
@@ -337,25 +342,23 @@ describe("text that is not saved", () => {
   });
 
   it("is kept for who signs in after it was entered, where the console needs no credentials", async () => {
-    served.change(withConfig({ console: "Anyone" }));
+    served.change(withConfig({ console: "Anyone" }), withBooks(bookProperties, ["title"], { create: "Anyone" }));
     try {
       const page = await started.browser.open(wide);
       await page.goto(`${served.origin}${served.base}/console#/new/books`);
       await page.until(editor);
       await enter(page, '{"title":"Before signing in"}', editor);
-      await click(page, "Create");
-      await page.until(shows("You have to sign in for this."));
       await page.evaluate("document.querySelector('#sign-in').click()");
       await page.until(gate);
       await click(page, "Back");
-      await page.until(`${gate} === null && ${shows("You have to sign in for this.")}`);
+      await page.until(`${gate} === null`);
       await page.evaluate("document.querySelector('#sign-in').click()");
       await signInWithKey(page, "staff");
       expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Before signing in"}');
       await click(page, "Create");
       await page.until("location.hash.startsWith('#/api/books/')");
     } finally {
-      served.change(withConfig({ console: "Authenticated" }));
+      served.change(withConfig({ console: "Authenticated" }), withBooks(bookProperties));
     }
   });
 

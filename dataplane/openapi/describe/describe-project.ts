@@ -165,7 +165,8 @@ function pathItem(entries: readonly OperationEntry[], context: PathContext): Jso
   const offered = entries.flatMap((entry): [string, JsonObject][] => {
     if (entry.operation === undefined) return [];
     const terms = callerTerms(context.policies, entry.operation, entry.needs ?? []);
-    return terms === undefined ? [] : [[entry.method, operation(entry, context, terms)]];
+    if (terms === undefined) return [];
+    return [[entry.method, { ...operation(entry, context, terms), "x-jsonplane-permission": terms.permission }]];
   });
   if (offered.length === 0) return undefined;
   return { ...parameterList(context.parameters ?? []), ...Object.fromEntries(offered) };
@@ -173,7 +174,7 @@ function pathItem(entries: readonly OperationEntry[], context: PathContext): Jso
 
 type SectionContext = Omit<PathContext, "policies"> & { readonly policies?: Policies };
 
-function operation(entry: OperationEntry, context: SectionContext, terms: CallerTerms): JsonObject {
+function operation(entry: OperationEntry, context: SectionContext, terms: Omit<CallerTerms, "permission">): JsonObject {
   const isAllowed = (needed: Operation | undefined): boolean =>
     needed === undefined || context.policies === undefined || permissionOf(context.policies, needed) !== "Nobody";
   const answers = entry.answers.filter(({ needs }) => isAllowed(needs));

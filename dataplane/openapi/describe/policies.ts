@@ -27,6 +27,8 @@ export interface CallerTerms {
   readonly sentence: string;
   /** Not for Administrators alone. */
   readonly isForUsers: boolean;
+  /** The same as the sentence, for programs. */
+  readonly permission: Permission;
 }
 
 const credentials: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
@@ -65,6 +67,7 @@ export function callerTerms(
     security: withIssuers(open ? [{}, ...credentials] : credentials, issuers),
     problems,
     isForUsers: strictest !== "Administrators",
+    permission: strictest,
     sentence: `Who may: ${sentences[strictest]}${open ? "" : access}`,
   };
 }

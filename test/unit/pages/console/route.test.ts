@@ -28,11 +28,11 @@ describe("the fragment of the console's URL", () => {
 
 describe("a view whose project has changed", () => {
   const may = { read: true, write: true, add: true, delete: true };
-  const described = (resources: readonly string[], rights: typeof may): Description => ({
+  const described = (resources: readonly string[], rights: typeof may, create = true): Description => ({
     title: "shop",
     resources: resources.map((name) => ({
       ...{ name, fields: [], filters: [], sortable: new Set<string>(), maxPageSize: 100 },
-      may: { list: true, create: true, update: true, delete: true },
+      may: { list: true, create, update: true, delete: true },
     })),
     rootKeys: [{ name: "settings", may: rights }],
   });
@@ -41,6 +41,12 @@ describe("a view whose project has changed", () => {
   it.each<[string, Route, Description, boolean]>([
     ["keeps a form of a resource that is still there", { kind: "new", resource: "books" }, before, true],
     ["loses one of a resource that is gone", { kind: "new", resource: "books" }, described([], may), false],
+    [
+      "loses one that may create nothing by now",
+      { kind: "new", resource: "books" },
+      described(["books"], may, false),
+      false,
+    ],
     [
       "keeps those of a root key with the same rights",
       { kind: "rootKey", rootKey: "settings" },

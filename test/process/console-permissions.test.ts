@@ -1,0 +1,94 @@
+// What the console offers to whom, in a real browser: by access rules, role and access level.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import type { Page } from "./browser.ts";
+import {
+  bookProperties,
+  click,
+  faults,
+  named,
+  type StartedConsole,
+  signInWithKey,
+  startConsole,
+  violationsOf,
+  wide,
+} from "./console-page.ts";
+
+const access = { read: "Anyone", delete: "Administrators" } as const;
+
+const shop = project(
+  "shop",
+  withConfig({ console: "Anyone" }),
+  withKey("staff", { role: "Administrators" }),
+  withKey("visitor", { role: "Administrators", access: "Read" }),
+  withKey("writer"),
+  withResource("books", {
+    access,
+    scope: { read: "All", write: "All" },
+    schema: { type: "object", properties: bookProperties },
+  }),
+  withRootKey("settings"),
+);
+
+let started: StartedConsole;
+let id: string;
+
+beforeAll(async () => {
+  started = await startConsole(shop);
+  const staff = apikey("staff");
+  const reply = await started.served.send("/api/books", { method: "POST", as: staff, body: { title: "Emma" } });
+  id = reply.json<{ id: string }>().id;
+  await started.served.send("/json/settings", { method: "PUT", as: staff, body: { currency: "EUR" } });
+});
+
+afterAll(() => started?.stop());
+
+async function opened(fragment: string, as: string | undefined): Promise<Page> {
+  const { origin, base } = started.served;
+  const page = await started.browser.open(wide);
+  await page.goto(`${origin}${base}/console#${fragment}`);
+  await page.until("document.querySelector('main h1')");
+  if (as === undefined) return page;
+  await click(page, "Sign in");
+  await signInWithKey(page, as);
+  return page;
+}
+
+describe("who opens the console", () => {
+  it.each([
+    ["without credentials", undefined, []],
+    ["with the access level Read", "visitor", []],
+    ["with the role Users", "writer", ["New object", "Save"]],
+    ["with the role Administrators", "staff", ["New object", "Save", "Delete…"]],
+  ] as const)("%s reads without being asked for more, and is offered what it may write", async (_, as, offered) => {
+    const found: string[] = [];
+    const page = await opened("/api/books", as);
+    for (const [fragment, ready, buttons] of [
+      ["/api/books", "document.querySelector('tbody a')", ["New object"]],
+      [`/api/books/${id}`, "document.querySelector('main').innerText.includes('Emma')", ["Save", "Delete…"]],
+    ] as const) {
+      await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+      await page.until(ready);
+      for (const button of buttons) if (await page.evaluate(`${named(button)} !== undefined`)) found.push(button);
+    }
+    expect(found).toEqual(offered);
+  });
+
+  it.each([
+    ["to sign in", undefined, "You have to sign in to create objects of books. Sign in"],
+    ["that it may not", "visitor", "visitor may not create objects of books."],
+  ] as const)("at the address of a new object is told %s, where that is so", async (_, as, words) => {
+    const page = await opened("/new/books", as);
+    await page.until(`${faults}[0] === ${JSON.stringify(words)}`);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it("is offered no change of a root key that it may not change", async () => {
+    const page = await opened("/json/settings", undefined);
+    await page.until("document.querySelector('main').innerText.includes('currency')");
+    expect(await page.evaluate(`[${named("Save")}, ${named("Delete…")}].every((each) => each === undefined)`)).toBe(
+      true,
+    );
+  });
+});
