@@ -8,6 +8,7 @@ import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } f
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundlePage, licencesOf, pageNames } from "../pages/bundle-page.ts";
+import { compressed } from "../pages/page-files.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
 import { readArguments } from "./script-arguments.ts";
 import { ScriptFailed, startScript } from "./start-script.ts";
@@ -50,7 +51,11 @@ async function writePages(): Promise<void> {
     const folder = join(dist, "pages", "built", page);
     await mkdir(folder, { recursive: true });
     const { files, packages } = await bundlePage(page);
-    for (const [name, bytes] of files) await writeFile(join(folder, name), bytes);
+    for (const [name, bytes] of files) {
+      await writeFile(join(folder, name), bytes);
+      // The HTML is completed when it is served.
+      if (name !== "page.html") await writeFile(join(folder, `${name}.gz`), await compressed(bytes));
+    }
     await writeFile(join(folder, "page.LICENSE"), await licencesOf(packages));
   }
 }

@@ -1,14 +1,13 @@
-// Serves a page and its files from memory: each is read and compressed at its first request. File
-// names contain a hash, so that browsers keep them for good. Refuses unknown files with 404.
+// Serves a page and its files from memory, which are read at its first request. What a build has
+// not compressed is compressed then. URLs of files contain a hash, so that browsers keep them for
+// good. Refuses unknown files with 404.
 
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
 import type { PageName } from "../../pages/bundle-page.ts";
-import { pageFiles } from "../../pages/page-files.ts";
+import { compressed, pageFiles } from "../../pages/page-files.ts";
 import { isNotModified, preconditionsOf } from "./conditional-requests.ts";
 import type { HttpResponse } from "./exchange.ts";
 
@@ -133,9 +132,11 @@ function respondWith(
 async function loadAssets(page: PageName, path: string): Promise<Assets> {
   const assets = new Map<string, Asset>();
   let html = "";
-  for (const [name, bytes] of await pageFiles(page)) {
+  const files = await pageFiles(page);
+  for (const [name, bytes] of files) {
+    if (name.endsWith(".gz")) continue;
     if (name === "page.html") html = bytes.toString();
-    else assets.set(name, await assetOf(name, bytes));
+    else assets.set(name, await assetOf(name, bytes, files.get(`${name}.gz`)));
   }
   for (const [name, { version }] of assets) html = html.replaceAll(`${path}/${name}"`, `${path}/${name}?v=${version}"`);
   return assets.set("page.html", await assetOf("page.html", Buffer.from(html)));
@@ -145,8 +146,8 @@ function withAddition({ bytes }: Asset, { html }: PageAddition): Promise<Asset> 
   return assetOf("page.html", Buffer.from(bytes.toString().replace("</head>", () => `  ${html}\n  </head>`)));
 }
 
-async function assetOf(name: string, bytes: Buffer): Promise<Asset> {
+async function assetOf(name: string, bytes: Buffer, built?: Buffer): Promise<Asset> {
   const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
   const version = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
-  return { bytes, compressed: await promisify(gzip)(bytes, { level: 9 }), type, version };
+  return { bytes, compressed: built ?? (await compressed(bytes)), type, version };
 }

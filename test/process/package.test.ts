@@ -61,7 +61,7 @@ it("the package brings compiled code, scripts and examples, and no sources or te
   expect(packed).toEqual(expect.arrayContaining(["LICENSE", "dist/cli/main.js", "examples/bookshop.yaml"]));
   expect(packed).toEqual(
     expect.arrayContaining(
-      ["page.html", "page.css", "page.js", "page.LICENSE"].flatMap((name) =>
+      ["page.html", "page.css", "page.js", "page.js.gz", "page.LICENSE"].flatMap((name) =>
         pageNames.map((page) => `dist/pages/built/${page}/${name}`),
       ),
     ),
