@@ -1,5 +1,5 @@
-// The form by which a person signs in: at an external issuer, with an API key, or with a user's
-// name and password. Says why that failed.
+// The form by which a person signs in: with a user's name and password, with an API key, or at an
+// external issuer. Says why that failed.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { leaveForIssuer } from "./issuer-sign-in.ts";
@@ -28,7 +28,7 @@ export interface WayBack {
 
 export function Gate({ signIn, title, why, wayBack, holdsText = false, userName }: GateProps) {
   const [fault, setFault] = useState(signIn.fault ?? "");
-  const container = useRef<HTMLElement>(null);
+  const [asksForKey, setAsksForKey] = useState(false);
   const key = useRef<HTMLInputElement>(null);
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
@@ -40,20 +40,27 @@ export function Gate({ signIn, title, why, wayBack, holdsText = false, userName 
     };
   }, [title]);
   useEffect(() => {
-    const start =
-      userName === undefined ? container.current?.querySelector<HTMLElement>("button, input, a") : undefined;
-    (start ?? password.current)?.focus();
-    // It is said once.
-    signIn.forgetFault();
-  }, []);
+    const first = userName === undefined ? name : password;
+    (asksForKey ? key : first).current?.focus();
+  }, [asksForKey]);
+  // It is said once.
+  useEffect(() => signIn.forgetFault(), []);
 
-  const attempt = async (event: SubmitEvent, use: () => Promise<Problem | undefined>): Promise<void> => {
+  const askFor = (keyInstead: boolean): void => {
+    setFault("");
+    setAsksForKey(keyInstead);
+  };
+  const attempt = async (
+    event: SubmitEvent,
+    what: CredentialKind,
+    use: () => Promise<Problem | undefined>,
+  ): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     setFault("");
     try {
       const problem = await use();
-      if (problem !== undefined) setFault(wordsFor(problem));
+      if (problem !== undefined) setFault(wordsFor(problem, what));
       // It may still be shown, where somebody else should have signed in.
       else form.reset();
     } catch {
@@ -65,48 +72,57 @@ export function Gate({ signIn, title, why, wayBack, holdsText = false, userName 
     setFault((await leaveForIssuer(issuer)) ?? "");
   };
   return (
-    <main id="gate" ref={container}>
+    <main id="gate">
       <h1>Sign in to {signIn.project}</h1>
       <p id="why">{why}</p>
       <p id="fault" class="fault" role="alert">
         {fault}
       </p>
-      {signIn.issuers.length > 0 && <Issuers issuers={signIn.issuers} holdsText={holdsText} onChoose={leaveFor} />}
-      <form
-        id="with-key"
-        autocomplete="off"
-        onSubmit={(event) => void attempt(event, () => signIn.withKey(key.current?.value.trim() ?? ""))}
-      >
-        <label for="key">API key</label>
-        <input id="key" ref={key} type="password" required autocomplete="off" spellcheck={false} />
-        <button type="submit" class="main">
-          Use this key
-        </button>
-      </form>
-      <p class="or">or</p>
-      <form
-        id="with-password"
-        autocomplete="off"
-        onSubmit={(event) =>
-          void attempt(event, () => signIn.withPassword(name.current?.value ?? "", password.current?.value ?? ""))
-        }
-      >
-        <label for="username">User name</label>
-        <input
-          id="username"
-          ref={name}
-          required
-          {...(userName !== undefined && { defaultValue: userName })}
+      {asksForKey ? (
+        <form
+          id="with-key"
           autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-        />
-        <label for="password">Password</label>
-        <input id="password" ref={password} type="password" required autocomplete="off" />
-        <button type="submit" class="main">
-          Log in
+          onSubmit={(event) => void attempt(event, "key", () => signIn.withKey(key.current?.value.trim() ?? ""))}
+        >
+          <label for="key">API key</label>
+          <input id="key" ref={key} type="password" required autocomplete="off" spellcheck={false} />
+          <button type="submit" class="main">
+            Sign in
+          </button>
+        </form>
+      ) : (
+        <form
+          id="with-password"
+          autocomplete="off"
+          onSubmit={(event) =>
+            void attempt(event, "password", () =>
+              signIn.withPassword(name.current?.value ?? "", password.current?.value ?? ""),
+            )
+          }
+        >
+          <label for="username">User name</label>
+          <input
+            id="username"
+            ref={name}
+            required
+            {...(userName !== undefined && { defaultValue: userName })}
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+          />
+          <label for="password">Password</label>
+          <input id="password" ref={password} type="password" required autocomplete="off" />
+          <button type="submit" class="main">
+            Sign in
+          </button>
+        </form>
+      )}
+      <p>
+        <button type="button" id="other-way" class="link" onClick={() => askFor(!asksForKey)}>
+          {asksForKey ? "Use a password instead" : "Use an API key instead"}
         </button>
-      </form>
+      </p>
+      {signIn.issuers.length > 0 && <Issuers issuers={signIn.issuers} holdsText={holdsText} onChoose={leaveFor} />}
       <p class="note">
         What you enter stays in the memory of this project's open pages until you close them, and goes to this API only.
       </p>
@@ -129,32 +145,39 @@ function Issuers({ issuers, holdsText, onChoose }: IssuersProps) {
   const names = issuers.map(({ name }) => name).join(" or ");
   return (
     <>
+      <p class="or">or</p>
       <div class="issuers">
         {holdsText ? (
           <>
             <p>
-              Signing in with {names} leaves this page and loses what you entered. Sign in on another page of this
-              project instead; this one then goes on.
+              Signing in with {names} leaves this page, and what you entered would be lost. Open another page of this
+              project and sign in there: this page will then be signed in, too.
             </p>
-            <a class="button main" href={location.pathname} target="_blank" rel="noopener">
+            <a class="button" href={location.pathname} target="_blank" rel="noopener">
               Open another page
             </a>
           </>
         ) : (
           issuers.map((issuer) => (
-            <button key={issuer.name} type="button" class="main" onClick={() => void onChoose(issuer)}>
+            <button key={issuer.name} type="button" onClick={() => void onChoose(issuer)}>
               Sign in with {issuer.name}
             </button>
           ))
         )}
         <p class="note">When you sign out here, you stay signed in at {names}.</p>
       </div>
-      <p class="or">or</p>
     </>
   );
 }
 
+type CredentialKind = "key" | "password";
+
+const rejected: Readonly<Record<CredentialKind, string>> = {
+  key: "This API key was not accepted.",
+  password: "The user name or the password is wrong.",
+};
+
 /** The detail of a 401 is for programs: how to write the header. */
-function wordsFor(problem: Problem): string {
-  return problem.status === 401 ? "These credentials were not accepted." : describeRefusal(problem);
+function wordsFor(problem: Problem, what: CredentialKind): string {
+  return problem.status === 401 ? rejected[what] : describeRefusal(problem);
 }

@@ -62,18 +62,29 @@ export interface ConsoleVisit extends Pick<StartedConsole, "browser" | "served">
 export async function visitConsole({ browser, served, fragment, options = wide }: ConsoleVisit): Promise<Page> {
   const page = await browser.open(options);
   await page.goto(`${served.origin}${served.base}/console#${fragment}`);
-  await page.until("document.querySelector('#key')");
+  await page.until("document.querySelector('#gate')");
   return page;
 }
 
 /** The form puts the focus into its first field: what was typed before goes there. */
 const isGateReady = "document.querySelector('#gate')?.contains(document.activeElement)";
 
-export async function signInWithKey(page: Page, as: string): Promise<void> {
+export async function enterKey(page: Page, key: string): Promise<void> {
   await page.until(isGateReady);
-  await fill(page, "#key", apikey(as).slice("apikey ".length));
+  await askForKey(page);
+  await fill(page, "#key", key);
   await page.press("Enter");
+}
+
+export async function signInWithKey(page: Page, as: string): Promise<void> {
+  await enterKey(page, apikey(as).slice("apikey ".length));
   await page.until("document.querySelector('#gate') === null && document.querySelector('main h1')?.checkVisibility()");
+}
+
+/** The form asks for a name and a password at first. */
+export async function askForKey(page: Page): Promise<void> {
+  await page.evaluate("document.querySelector('#with-key') ?? document.querySelector('#other-way').click()");
+  await page.until("document.activeElement.id === 'key'");
 }
 
 export async function signInWithPassword(page: Page, name: string, password: string): Promise<void> {

@@ -26,7 +26,7 @@ import {
   complaintsOf,
   objectEditor as editor,
   enter,
-  fill,
+  enterKey,
   focused,
   named,
   openConsole,
@@ -191,12 +191,12 @@ describe("who signs in", () => {
   });
 
   it.each([
-    ["a key", (page: Page) => fill(page, "#key", "jp_wrong").then(() => page.press("Enter"))],
-    ["a password", (page: Page) => signInWithPassword(page, "ada", "wrong")],
-  ])("is told that %s was not accepted", async (_what, signIn) => {
+    ["a key", "This API key was not accepted.", (page: Page) => enterKey(page, "jp_wrong")],
+    ["a password", "The user name or the password is wrong.", (page: Page) => signInWithPassword(page, "ada", "wrong")],
+  ])("is told that %s was not accepted", async (_what, words, signIn) => {
     const page = await visited("/");
     await signIn(page);
-    await page.until("document.querySelector('#fault').innerText === 'These credentials were not accepted.'");
+    await page.until(`document.querySelector('#fault').innerText === ${JSON.stringify(words)}`);
     expect(await page.evaluate("document.querySelector('nav.data')")).toBe(null);
   });
 
@@ -323,7 +323,7 @@ describe("text that is not saved", () => {
         `${change}.startsWith("The project has changed. This view stays as it is, with what you entered")`,
       );
       await click(page, "Create");
-      await page.until(shows("This does not exist, or no longer."));
+      await page.until(shows("This does not exist, or it was deleted."));
       expect(await page.evaluate(`${editor}.innerText`)).toBe(text);
       await page.evaluate(`${link("#/json/settings")}.click()`);
       await click(page, "Discard");

@@ -20,6 +20,7 @@ import { type Served, serveFrom } from "../support/http/served.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { testTier } from "../support/time/test-tier.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
+import { askForKey } from "./console-page.ts";
 
 const shop = project(
   "shop",
@@ -77,7 +78,7 @@ const shownText = "document.querySelector('#reference').innerText";
 async function signedIn(page: Page, url = `${served.origin}${served.base}/docs`): Promise<void> {
   await page.goto(url);
   await page.until("document.querySelector('#gate')");
-  await page.evaluate("document.querySelector('#key').focus()");
+  await askForKey(page);
   await page.type(key);
   await page.evaluate("document.querySelector('#with-key').requestSubmit()");
   await page.until(`${shownText}.includes('api/books')`);
@@ -190,8 +191,8 @@ describe("the reference page", () => {
       await page.goto(`${served.origin}${served.base}/docs`);
       await page.until(`${examples}.includes('YOUR_ACCESS_TOKEN')`);
       await page.evaluate("document.querySelector('#sign-in').click()");
-      await page.until("document.querySelector('#key')");
-      await page.evaluate("document.querySelector('#key').focus()");
+      await page.until("document.querySelector('#gate')");
+      await askForKey(page);
       await page.type(key);
       await page.evaluate("document.querySelector('#with-key').requestSubmit()");
       await page.until("document.querySelector('#who').innerText === 'Signed in as staff'");
@@ -242,7 +243,7 @@ describe("the reference page", () => {
       await page.evaluate("document.querySelector('#with-password').requestSubmit()");
     };
     await enter("wrong");
-    await page.until("document.querySelector('#fault').innerText.includes('were not accepted')");
+    await page.until("document.querySelector('#fault').innerText.includes('password is wrong')");
     await enter(passwordOf("ada"));
     await page.until(`${shownText}.includes('api/books')`);
     expect(await page.evaluate("document.querySelector('#who').innerText")).toBe("Signed in as ada");
