@@ -22,7 +22,7 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
     case 403:
       return withDetail("You may not do this", detail);
     case 404:
-      return withDetail("This does not exist, or no longer", detail);
+      return withDetail("This does not exist, or it was deleted", detail);
     default:
       return withDetail(title, detail);
   }

@@ -396,6 +396,6 @@ describe("an object", () => {
     await click(page, "Discard changes");
     await page.until(`!${shows("Not saved yet")}`);
     await page.evaluate("location.hash = '#/api/books/0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a'");
-    await page.until(`${faults}[0]?.startsWith("This does not exist, or no longer.")`);
+    await page.until(`${faults}[0]?.startsWith("This does not exist, or it was deleted.")`);
   });
 });

@@ -9,7 +9,7 @@ it.each([
     { status: 403, title: "Forbidden", detail: "Only administrators may." },
     "You may not do this. Only administrators may.",
   ],
-  [{ status: 404, title: "Not found" }, "This does not exist, or no longer."],
+  [{ status: 404, title: "Not found" }, "This does not exist, or it was deleted."],
   [{ status: 503, title: "Busy" }, "Busy."],
   [{ status: 400, title: "Not valid", detail: "Write a number." }, "Not valid. Write a number."],
   [{ status: 401, code: "token_expired", title: "Unauthorized" }, "Your sign-in has expired."],
