@@ -70,6 +70,8 @@ export interface DataPlaneOptions {
    * Pages that belong to no project, for hosts that no project claims. They come before projects.
    */
   readonly pages?: Pages;
+  /** Whether people who load a project's page again stay signed in; false by default. */
+  readonly keepsSignIn?: boolean;
   /** Called at the end of each request. */
   readonly onRequestEnded?: ObserveEnding;
   /** Called with keys of external issuers that tokens name and that are missing. */
@@ -185,7 +187,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     quotas,
     referencePage: createPage("reference", "docs"),
     consolePage: createPage("console", "console"),
-    signInOffers: createSignInOffers(),
+    signInOffers: createSignInOffers(options.keepsSignIn),
     clock,
     newId: createObjectIds(clock),
   };

@@ -20,6 +20,7 @@ import { type DataFolder, otherDataFolders, userOf } from "./data-folder/data-fo
 import { createStateFile } from "./data-folder/dev-state.ts";
 import { writeAtomically } from "./data-folder/files.ts";
 import { createSecretFiles, type SecretFiles } from "./data-folder/secret-files.ts";
+import { createOneTimeTokens } from "./overview/one-time-tokens.ts";
 import { createOverview, type Overview } from "./overview/overview.ts";
 import { ownHosts } from "./overview/own-hosts.ts";
 import { type LocatedCredential, locateCredentials, usableCredentials } from "./report/credentials.ts";
@@ -45,7 +46,7 @@ export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cle
   const live = createMemoryDirectory(systemClock);
   const requestLines = requestLinesFor(process.stdout, options.logLevel, systemTimers);
   cleanup.add(() => requestLines?.flush());
-  const overview = createOverview(options);
+  const overview = createOverview(options, createOneTimeTokens(systemClock, randomBytes));
   const issuers = createDevIssuers(systemTimers);
   cleanup.add(() => issuers.stop());
   const { plane, store } = await startPlane(options, { data, live, issuers, overview, requestLines });
@@ -129,6 +130,7 @@ async function startPlane(
     trustedProxies,
     clock: systemClock,
     pages: overview,
+    keepsSignIn: true,
     wantKeys: issuers.want,
     betweenWantsMs: devLimits.refetchAfterMs,
     ...(requestLines !== undefined && { onRequestEnded: shownBy(requestLines, overview) }),

@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { IssuerConfig } from "../../core/config/types.ts";
-import { type OfferedIssuer, offeredIssuersId, safeOriginOf } from "../../pages/sign-in/offered-issuer.ts";
+import { devModeMeta, type OfferedIssuer, offeredIssuersId, safeOriginOf } from "../../pages/sign-in/offered-issuer.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
 import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
@@ -98,27 +98,31 @@ function linksOf({ config }: LiveProject, base: string): Readonly<Record<string,
 /** The same object while the project is the same. */
 type SignInOffers = (project: LiveProject) => PageAddition | undefined;
 
-export function createSignInOffers(): SignInOffers {
+/** `keepsSignIn`: people stay signed in when they load a page again. */
+export function createSignInOffers(keepsSignIn = false): SignInOffers {
+  const none = keepsSignIn ? keeping : undefined;
   const made = new WeakMap<LiveProject["issuers"], PageAddition>();
   return ({ issuers }) => {
     // Nearly all projects: asked for nothing.
-    if (issuers.size === 0) return undefined;
+    if (issuers.size === 0) return none;
     let addition = made.get(issuers);
     if (addition === undefined) {
-      addition = additionOf(issuers);
+      addition = additionOf(issuers, none);
       if (addition !== undefined) made.set(issuers, addition);
     }
     return addition;
   };
 }
 
-function additionOf(issuers: LiveProject["issuers"]): PageAddition | undefined {
+const keeping: PageAddition = { html: `<meta name="${devModeMeta}" />`, connectTo: [] };
+
+function additionOf(issuers: LiveProject["issuers"], none: PageAddition | undefined): PageAddition | undefined {
   const usable = [...issuers.values()].flatMap(offerOf).sort((one, other) => (one.name < other.name ? -1 : 1));
-  if (usable.length === 0) return undefined;
+  if (usable.length === 0) return none;
   // Nothing in it can end the element.
   const json = JSON.stringify(usable).replaceAll("<", "\\u003c");
   return {
-    html: `<script type="application/json" id="${offeredIssuersId}">${json}</script>`,
+    html: `${none?.html ?? ""}<script type="application/json" id="${offeredIssuersId}">${json}</script>`,
     connectTo: [...new Set(usable.flatMap(({ tokenEndpoint }) => safeOriginOf(tokenEndpoint) ?? []))].sort(),
   };
 }

@@ -27,35 +27,43 @@ export function App() {
         <h1>Overview</h1>
         {error !== undefined && (
           <p class="fault" role="alert">
-            {error} {state !== undefined && "Below is what was true before; this page goes on trying."}
+            {error} {state !== undefined && "Below is what was last known. This page keeps trying."}
           </p>
         )}
-        {state !== undefined && <Shown state={state} />}
+        {state !== undefined && <Shown state={state} hasTrouble={tone === "bad" || tone === "warned"} />}
       </main>
     </>
   );
 }
 
-function Shown({ state }: { readonly state: OverviewState }) {
-  const { folder, failure, advice, usage, projects } = state;
+interface ShownProps {
+  readonly state: OverviewState;
+  /** Then messages come first. */
+  readonly hasTrouble: boolean;
+}
+
+function Shown({ state, hasTrouble }: ShownProps) {
+  const { folder, failure, advice, usage, projects, givesSecrets } = state;
   return (
     <>
       <p class="quiet">
-        Serves the manifests in <code>{folder}</code>. Changes are live when saved. <a href={usage}>Usage of /json</a>
+        Serves the manifests in <code>{folder}</code>. Changes are live as soon as you save them.{" "}
+        <a href={usage}>Usage of /json</a>
       </p>
       {failure !== undefined && (
         <p class="fault" role="alert">
           {failure}
         </p>
       )}
-      <Messages state={state} />
+      {hasTrouble && <Messages state={state} />}
       <section aria-labelledby="projects">
         <h2 id="projects">Projects</h2>
         {advice !== undefined && <p class="advice">{advice}</p>}
         {projects.map((project) => (
-          <Project key={project.name} project={project} />
+          <Project key={project.name} project={project} givesSecrets={givesSecrets} />
         ))}
       </section>
+      {!hasTrouble && <Messages state={state} />}
       <Manifests manifests={state.manifests} />
     </>
   );

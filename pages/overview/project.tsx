@@ -1,12 +1,18 @@
-// One project: where its pages are, what it has, and how to see its passwords and keys.
+// One project: where its pages are, what it has, and who can use it.
 
 import { fragmentOf } from "../console/route.ts";
-import type { ShownCredential, ShownProject } from "./state.ts";
+import { Credentials } from "./credentials.tsx";
+import type { ShownProject } from "./state.ts";
 
 const titles = { console: "Console", docs: "API reference", "openapi.json": "OpenAPI" } as const;
 const notes = { ReadWrite: undefined, ReadOnly: "read-only", Off: "switched off" } as const;
 
-export function Project({ project }: { readonly project: ShownProject }) {
+export interface ProjectProps {
+  readonly project: ShownProject;
+  readonly givesSecrets: boolean;
+}
+
+export function Project({ project, givesSecrets }: ProjectProps) {
   const { name, url, serving, hosts, pages, usage, resources, rootKeys, credentials } = project;
   const note = notes[serving];
   const console = pages.includes("console") ? `${name}/console` : undefined;
@@ -36,9 +42,15 @@ export function Project({ project }: { readonly project: ShownProject }) {
       <Names title="Resources" names={resources} hrefOf={hrefs(console, "list")} />
       <Names title="Root keys" names={rootKeys} hrefOf={hrefs(console, "rootKey")} />
       {resources.length + rootKeys.length === 0 && (
-        <p class="quiet nothing">It has neither resources nor root keys yet.</p>
+        <p class="quiet nothing">This project has no resources or root keys yet.</p>
       )}
-      {credentials.length > 0 && <Credentials credentials={credentials} />}
+      {credentials.length > 0 && (
+        <Credentials
+          credentials={credentials}
+          console={console === undefined ? undefined : name}
+          givesSecrets={givesSecrets}
+        />
+      )}
     </article>
   );
 }
@@ -70,37 +82,5 @@ function Names({ title, names, hrefOf }: NamesProps) {
         })}
       </ul>
     </div>
-  );
-}
-
-function Credentials({ credentials }: { readonly credentials: readonly ShownCredential[] }) {
-  return (
-    <table class="credentials">
-      <caption>
-        Users and API keys, each with the command that shows its password or key where jsonplane dev was started
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Kind</th>
-          <th scope="col">Role</th>
-          <th scope="col">Access</th>
-          <th scope="col">Command</th>
-        </tr>
-      </thead>
-      <tbody>
-        {credentials.map(({ kind, name, role, access, command }) => (
-          <tr key={`${kind} ${name}`}>
-            <th scope="row">{name}</th>
-            <td>{kind === "login" ? "User" : kind}</td>
-            <td>{role}</td>
-            <td>{access}</td>
-            <td>
-              <code>{command}</code>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

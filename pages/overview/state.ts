@@ -48,6 +48,8 @@ export interface ShownNews {
 }
 
 export interface ShownCredential {
+  /** `Kind/namespace/name`. */
+  readonly subject: string;
   readonly kind: "login" | "API key";
   readonly name: string;
   readonly role: string;
@@ -82,6 +84,8 @@ export interface OverviewState {
   readonly advice?: string;
   /** URL of the usage figures of all projects. */
   readonly usage: string;
+  /** Whether this page may get passwords and keys, one by one. */
+  readonly givesSecrets: boolean;
   readonly projects: readonly ShownProject[];
   readonly files: readonly ShownFile[];
   readonly manifests: readonly ShownManifest[];

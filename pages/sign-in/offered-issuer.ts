@@ -31,6 +31,8 @@ export function findIssuer(
  * Id of the element in which the page has them as JSON; a project without any has no such element.
  */
 export const offeredIssuersId = "issuers";
+/** Name of the meta element of dev mode's pages (dev-mode.ts). */
+export const devModeMeta = "jsonplane-dev";
 
 /**
  * A host as a source of a Content-Security-Policy, reached by TLS or on this machine. URLs admit

@@ -1,10 +1,12 @@
 // Who has signed in on this page, and the requests that are sent with that credential. It stays in
-// this script's memory, and is sent to this project's own address only. Other pages of the project
+// this script's memory, in dev mode also in the tab's (dev-mode.ts), and is sent to this project's
+// own address only. Other pages of the project
 // that are open in the same browser get it, so that a person signs in once; when the last one is
 // closed, it is gone.
 
 import type { Access, Role } from "../../core/config/types.ts";
 import type { AuthorizationResponse } from "./authorization.ts";
+import { type Kept, keptInTab } from "./dev-mode.ts";
 import { redeem, refreshAt } from "./issuer-sign-in.ts";
 import { findIssuer, type IssuerIdentity, type OfferedIssuer } from "./offered-issuer.ts";
 import { describeRefusal, type Problem, problemOf } from "./problem.ts";
@@ -54,6 +56,7 @@ export class SignIn {
   #takesLateAnswer = false;
   #fault: string | undefined;
   readonly #base: URL;
+  readonly #kept: Kept<Credential>;
   readonly #channel: BroadcastChannel;
   readonly #listeners = new Set<() => void>();
   readonly #expiryListeners = new Set<() => void>();
@@ -61,6 +64,7 @@ export class SignIn {
   /** `base` = the project's URL, with a final slash; `issuers` = where people may sign in, too. */
   constructor(base: URL, issuers: readonly OfferedIssuer[]) {
     this.#base = base;
+    this.#kept = keptInTab(base);
     this.issuers = issuers;
     this.#channel = new BroadcastChannel(`jsonplane ${base.pathname}`);
     this.#channel.addEventListener("message", ({ data }: MessageEvent<Message>) => this.#receive(data));
@@ -84,9 +88,11 @@ export class SignIn {
   }
 
   /** That is what a page begins with: resolves once it is known who is signed in. */
-  async begin(response: AuthorizationResponse | undefined): Promise<void> {
+  async begin(response: AuthorizationResponse | undefined, oneTimeToken?: string): Promise<void> {
     if (response !== undefined) this.#fault = await this.#withIssuer(response);
+    if (oneTimeToken !== undefined) this.#fault = await this.#withOneTimeToken(oneTimeToken);
     if (this.#credential === undefined) await this.askOtherPages();
+    if (this.#credential === undefined) this.#set(this.#kept.read());
   }
 
   /** Called whenever somebody has signed in or out, on this page or another one. */
@@ -175,6 +181,21 @@ export class SignIn {
     });
   }
 
+  /** Of dev mode's overview. Why it signs nobody in; undefined once it does. */
+  async #withOneTimeToken(token: string): Promise<string | undefined> {
+    const headers = { Authorization: `Bearer ${token}` };
+    const url = new URL("../../-/overview/credential", this.#base);
+    try {
+      const response = await fetch(url, { ...omit, method: "POST", headers });
+      if (!response.ok) return describeRefusal(await problemOf(response));
+      const { kind, name, secret } = (await response.json()) as Readonly<Record<"kind" | "name" | "secret", string>>;
+      const problem = kind === "login" ? await this.withPassword(name, secret) : await this.withKey(secret);
+      return problem && describeRefusal(problem);
+    } catch {
+      return "The server can't be reached.";
+    }
+  }
+
   /** Why the issuer's response signs nobody in; undefined once it does. */
   async #withIssuer(response: AuthorizationResponse): Promise<string | undefined> {
     const redeemed = await redeem(response, this.issuers);
@@ -226,8 +247,9 @@ export class SignIn {
     const { access_token } = (await response.json()) as { readonly access_token: string };
     // Somebody may have signed in or out while the server answered.
     if (this.#credential !== before) return;
-    this.#credential = { ...before, authorization: `bearer ${access_token}` };
-    this.#publish({ kind: "refreshed", credential: this.#credential });
+    const credential = { ...before, authorization: `bearer ${access_token}` };
+    this.#hold(credential);
+    this.#publish({ kind: "refreshed", credential });
   }
 
   /**
@@ -244,8 +266,9 @@ export class SignIn {
       const refreshed = await refreshAt(issuer, before.refreshToken);
       if ("fault" in refreshed || this.#credential?.authorization !== authorization) return;
       const { token, refreshToken = before.refreshToken } = refreshed;
-      this.#credential = { ...before, authorization: `bearer ${token}`, refreshToken };
-      this.#publish({ kind: "refreshed", credential: this.#credential });
+      const credential = { ...before, authorization: `bearer ${token}`, refreshToken };
+      this.#hold(credential);
+      this.#publish({ kind: "refreshed", credential });
     });
   }
 
@@ -255,7 +278,7 @@ export class SignIn {
     if (!response.ok) return await problemOf(response);
     const credential = { ...made, caller: (await response.json()) as Caller };
     this.#takesLateAnswer = false;
-    this.#credential = credential;
+    this.#hold(credential);
     // Also if it is the same person: what was refused before, as after the end of a session, works
     // now.
     this.#notify();
@@ -268,7 +291,7 @@ export class SignIn {
     if (message.kind !== "who?") this.#takesLateAnswer = false;
     switch (message.kind) {
       case "signed in":
-        this.#credential = message.credential;
+        this.#hold(message.credential);
         this.#notify();
         break;
       case "refreshed":
@@ -289,9 +312,14 @@ export class SignIn {
 
   #set(credential: Credential | undefined): void {
     const before = this.#credential;
-    this.#credential = credential;
+    this.#hold(credential);
     // A new token of the same person changes nothing that is shown.
     if (!isSamePerson(before, credential)) this.#notify();
+  }
+
+  #hold(credential: Credential | undefined): void {
+    this.#credential = credential;
+    this.#kept.write(credential);
   }
 
   #notify(): void {

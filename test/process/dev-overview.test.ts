@@ -173,6 +173,27 @@ describe("the overview of jsonplane dev", () => {
     }
   });
 
+  it("opens the console as a user or key in one click, which stays signed in there when it is loaded again", async () => {
+    save("project.yaml", template);
+    await start();
+    for (const name of ["ada", "robot"]) {
+      const page = await open();
+      const button = `[...document.querySelectorAll("button")].find((each) => each.innerText === "Open the console as ${name}")`;
+      await page.until(button);
+      expect(await violations(page)).toEqual([]);
+      await page.picture(`${pictures}open-as.png`);
+      await page.evaluate(`${button}.click()`);
+      const signedIn = `document.querySelector("#who")?.innerText === "Signed in as ${name}"`;
+      await page.until(signedIn);
+      expect(await page.evaluate("location.pathname + location.hash")).toBe("/default/todo/console#/");
+      await page.goto(`${origin}/default/todo/console?again`);
+      await page.until(signedIn);
+      await page.evaluate("document.querySelector('#sign-out').click()");
+      await page.until("document.querySelector('#gate')");
+      expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    }
+  });
+
   it("leads to the console, the reference page, the description and the usage figures of a project", async () => {
     save("project.yaml", template);
     await start();

@@ -30,10 +30,12 @@ export interface OverviewFacts {
   readonly failure: string | undefined;
   /** What to do while no project is served; undefined once one is. */
   readonly advice: string | undefined;
+  /** Whether the page may get passwords and keys. */
+  readonly givesSecrets: boolean;
 }
 
 export function overviewState(facts: OverviewFacts): OverviewState {
-  const { view, folder, adminUrl, failure, advice } = facts;
+  const { view, folder, adminUrl, failure, advice, givesSecrets } = facts;
   const { snapshot = nothingRead } = view;
   const messages = [
     ...snapshot.problems.map((problem) => [problem, messageOf("problem", problem)] as const),
@@ -46,6 +48,7 @@ export function overviewState(facts: OverviewFacts): OverviewState {
     ...(failure !== undefined && { failure }),
     ...(advice !== undefined && { advice }),
     usage: `${adminUrl}/usage`,
+    givesSecrets,
     projects,
     files: filesOf(messages, snapshot),
     manifests: manifestsOf(messages, snapshot),
@@ -87,8 +90,8 @@ function byKindAndName(one: LocatedCredential, other: LocatedCredential): number
 }
 
 /** Member by member, so that nothing else of it is sent. */
-function credentialOf({ kind, name, role, access, file }: LocatedCredential): ShownCredential {
-  return { kind, name, role, access, command: `cat ${shellWord(file)}` };
+function credentialOf({ subject, kind, name, role, access, file }: LocatedCredential): ShownCredential {
+  return { subject, kind, name, role, access, command: `cat ${shellWord(file)}` };
 }
 
 function filesOf(messages: readonly Located[], { unreadable }: Snapshot): readonly ShownFile[] {

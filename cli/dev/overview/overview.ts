@@ -1,11 +1,12 @@
 // The overview of dev mode, at `/`: a page for browsers, its files and its state below
 // `/-/overview/`, where no namespace can be. The state names files of this machine, so Host headers
 // other than dev mode's own are refused with 403. Programs such as curl get the URLs of what is
-// served: of all projects at `/`, of one at its base URL.
+// served: of all projects at `/`, of one at its base URL. Pages on this machine can get a password
+// or key: POST token, then POST credential. Both refuse other machines, hosts and origins with 403.
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { currentResponse, preconditionsOf } from "../../../dataplane/http/conditional-requests.ts";
-import type { HttpResponse } from "../../../dataplane/http/exchange.ts";
+import { type HttpResponse, ok } from "../../../dataplane/http/exchange.ts";
 import { createPage, isPageWanted, pageSafety } from "../../../dataplane/http/page.ts";
 import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
 import { splitTarget } from "../../../dataplane/route/request-target.ts";
@@ -13,11 +14,12 @@ import { isEmptyFolder } from "../../init/run-init.ts";
 import type { DevOperator } from "../apply/dev-operator.ts";
 import { failedPassLine } from "../apply/follow.ts";
 import type { SecretFiles } from "../data-folder/secret-files.ts";
-import { locateCredentials } from "../report/credentials.ts";
+import { locateCredentials, type Revealed, revealCredential } from "../report/credentials.ts";
 import type { MessageLog } from "../report/messages.ts";
 import { noProjectLine } from "../report/startup-message.ts";
-import { overviewState } from "./overview-state.ts";
-import { type HostedRequest, ownHosts } from "./own-hosts.ts";
+import type { OneTimeTokens } from "./one-time-tokens.ts";
+import { type OverviewFacts, overviewState } from "./overview-state.ts";
+import { type HostedRequest, localRequests, ownHosts } from "./own-hosts.ts";
 import { servedUrls } from "./served-urls.ts";
 
 export interface OverviewOptions {
@@ -58,23 +60,31 @@ const folder = ["-", "overview"] as const;
 type OverviewTarget =
   | { readonly kind: "page" }
   | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "token" }
+  | { readonly kind: "credential" }
   /** `project` = `<namespace>/<name>`, empty for all. */
   | { readonly kind: "urls"; readonly project: string };
 
-export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overview {
+export function createOverview({ host, publicUrl = "" }: OverviewOptions, tokens: OneTimeTokens): Overview {
   const address = publicAddress(publicUrl);
   const page = createPage("overview", folder.join("/"), { isFolder: true });
   const isOwnHost = ownHosts(host, publicUrl);
-  let readState: (() => Promise<string>) | undefined;
+  const isLocal = localRequests(publicUrl);
+  let readState: ((givesSecrets: boolean) => Promise<string>) | undefined;
   let readUrls = (_project: string): string | undefined => undefined;
+  let reveal: ((subject: string) => Revealed | undefined) | undefined;
 
-  /** What a request is for; undefined for methods other than GET and HEAD, and for other paths. */
-  const targetOf = ({ request, rawUrl }: OverviewRequest): OverviewTarget | undefined => {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    if (!isRead || !rawUrl.startsWith("/")) return undefined;
+  const segmentsOf = (rawUrl: string): readonly string[] | undefined => {
+    if (!rawUrl.startsWith("/")) return undefined;
     const { segments, fault } = splitTarget(rawUrl);
-    if (fault !== undefined) return undefined;
-    const own = belowPublicPath(address, segments);
+    return fault === undefined ? belowPublicPath(address, segments) : undefined;
+  };
+  /** What a request is for; undefined for other methods and paths. */
+  const targetOf = ({ request, rawUrl }: OverviewRequest): OverviewTarget | undefined => {
+    const own = segmentsOf(rawUrl);
+    if (own === undefined) return undefined;
+    if (request.method === "POST") return postTarget(own);
+    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (own.length === 3) return fileTarget(own);
     return isPageWanted(request.headers) ? pageTarget(own, rawUrl) : urlsTarget(own);
   };
@@ -87,8 +97,21 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
   const respondWithState = async ({ request }: OverviewRequest): Promise<HttpResponse> => {
     if (!isOwnHost(request)) throw foreignHost();
     if (readState === undefined) throw starting();
-    const response = currentResponse(await readState(), preconditionsOf(request.headers));
+    const response = currentResponse(await readState(isLocal(request)), preconditionsOf(request.headers));
     return { ...response, headers: { ...response.headers, ...pageSafety } };
+  };
+
+  const respondWithSecret = (kind: "token" | "credential", { request, rawUrl }: OverviewRequest): HttpResponse => {
+    if (!isLocal(request) || request.headers.origin !== `http://${request.headers.host}`) throw foreignRequest();
+    if (kind === "token") {
+      const token = tokens.issue(new URL(rawUrl, "http://localhost").searchParams.get("of") ?? "");
+      return { ...ok(JSON.stringify({ token })), secret: true, headers: pageSafety };
+    }
+    const [, token = ""] = /^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? "") ?? [];
+    const subject = tokens.redeem(token);
+    const revealed = subject === undefined ? undefined : reveal?.(subject);
+    if (revealed === undefined) throw unusableToken();
+    return { ...ok(JSON.stringify(revealed)), secret: true, headers: pageSafety };
   };
 
   const prefix = address.path.map((segment) => `/${RegExp.escape(segment)}`).join("");
@@ -101,15 +124,18 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
       if (target.kind === "urls") return respondWithUrls(exchange, target.project);
       const { rawUrl, request } = exchange;
       const asked = { target: rawUrl, headers: request.headers };
+      if (target.kind === "token" || target.kind === "credential")
+        return Promise.try(respondWithSecret, target.kind, exchange);
       if (target.kind === "page") return page({ ...asked, file: undefined }).then(varied);
       return target.file === "state.json" ? respondWithState(exchange) : page({ ...asked, file: target.file });
     },
     isForFile: (exchange) => targetOf(exchange)?.kind === "file",
     attach(attached) {
-      const { devOperator } = attached;
+      const { devOperator, secretFiles } = attached;
       let failure: string | undefined;
-      readState = () => stateText(attached, failure);
+      readState = (givesSecrets) => stateText(attached, { failure, givesSecrets });
       readUrls = (project) => servedUrls(devOperator.view().published, attached.publicUrl, project);
+      reveal = (subject) => revealCredential(devOperator.view(), secretFiles, subject);
       return {
         view: devOperator.view,
         async reconcile() {
@@ -127,9 +153,18 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
   };
 }
 
-function fileTarget([first, second, file]: readonly string[]): OverviewTarget | undefined {
-  const isBelow = first === folder[0] && second === folder[1];
-  return isBelow && file !== undefined ? { kind: "file", file } : undefined;
+function fileTarget(own: readonly string[]): OverviewTarget | undefined {
+  const file = fileIn(own);
+  return file === undefined ? undefined : { kind: "file", file };
+}
+
+function fileIn([first, second, file, ...others]: readonly string[]): string | undefined {
+  return first === folder[0] && second === folder[1] && others.length === 0 ? file : undefined;
+}
+
+function postTarget(own: readonly string[]): OverviewTarget | undefined {
+  const file = fileIn(own);
+  return file === "token" || file === "credential" ? { kind: file } : undefined;
 }
 
 /** Without the final slash the page would request its files from the wrong place. */
@@ -144,7 +179,7 @@ function urlsTarget(own: readonly string[]): OverviewTarget | undefined {
 
 async function stateText(
   { devOperator, secretFiles, ...facts }: AttachedOperator,
-  failure: string | undefined,
+  told: Pick<OverviewFacts, "failure" | "givesSecrets">,
 ): Promise<string> {
   const view = devOperator.view();
   const credentials = locateCredentials(view, secretFiles);
@@ -152,7 +187,7 @@ async function stateText(
   const advice = hasNone
     ? noProjectLine({ folder: facts.folder, isEmpty: await isEmptyFolder(facts.folder), snapshot: view.snapshot })
     : undefined;
-  return JSON.stringify(overviewState({ ...facts, view, credentials, failure, advice }));
+  return JSON.stringify(overviewState({ ...facts, view, credentials, advice, ...told }));
 }
 
 /** At the same URL, other clients get JSON. */
@@ -165,6 +200,20 @@ function foreignHost(): Problem {
   return new Problem(
     "insufficient_access",
     "The overview is shown at the addresses of dev mode itself only, such as localhost, because it names files of its machine",
+  );
+}
+
+function foreignRequest(): Problem {
+  return new Problem(
+    "insufficient_access",
+    "Passwords and keys are for pages of dev mode itself, opened on its own machine at a loopback address such as localhost",
+  );
+}
+
+function unusableToken(): Problem {
+  return new Problem(
+    "invalid_credentials",
+    "The token is unknown, used, or more than 30 seconds old; open the console from the overview again",
   );
 }
 

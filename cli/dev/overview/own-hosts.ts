@@ -8,7 +8,7 @@ export interface HostedRequest {
   /** The host that the client used, as a trusted proxy says. */
   readonly host: string;
   readonly headers: IncomingHttpHeaders;
-  readonly socket: { readonly localAddress?: string | undefined };
+  readonly socket: { readonly localAddress?: string | undefined; readonly remoteAddress?: string | undefined };
 }
 
 /**
@@ -24,6 +24,18 @@ export function ownHosts(listened: string, publicUrl: string): (request: HostedR
       .map(hostName)
       .every((name) => loopback.test(name) || own.has(name) || name === here);
   };
+}
+
+/**
+ * Whether a program on this machine sent the request to a loopback address. A proxy on this machine
+ * does so for others: nothing counts as local where dev mode has a public URL of another name.
+ */
+export function localRequests(publicUrl: string): (request: HostedRequest) => boolean {
+  const isPublic = publicUrl !== "" && !loopback.test(new URL(publicUrl).hostname);
+  return ({ host, headers, socket }) =>
+    !isPublic &&
+    [host, headers.host ?? ""].map(hostName).every((name) => loopback.test(name)) &&
+    loopback.test(bracketed(socket.remoteAddress ?? ""));
 }
 
 /** RFC 6761: names below `localhost` lead to the machine itself. */

@@ -62,6 +62,20 @@ export function locateCredentials(view: DevOperatorView, files: SecretFiles): re
   return locateAll(view, files).map(({ credential }) => credential);
 }
 
+export interface Revealed extends Pick<LocatedCredential, "kind" | "name" | "project"> {
+  /** The password or the key. */
+  readonly secret: string;
+}
+
+/** One credential with its secret; undefined where it is no longer served. */
+export function revealCredential(view: DevOperatorView, files: SecretFiles, subject: string): Revealed | undefined {
+  const found = locateAll(view, files).find(({ credential }) => credential.subject === subject);
+  const secret = found && entryText(found.located.secret, found.entry);
+  if (found === undefined || secret === undefined) return undefined;
+  const { kind, name, project } = found.credential;
+  return { kind, name, project, secret };
+}
+
 function locateAll(view: DevOperatorView, files: SecretFiles): readonly Located[] {
   const locate = (namespace: string, name: string): LocatedSecret | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);

@@ -1,17 +1,28 @@
 // The overview of dev mode without a browser: whom it answers, and what its state says of a folder
 // of manifests.
 
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  createOverview,
-  type Overview,
-  type OverviewOptions,
-  type OverviewRequest,
-} from "../../../../cli/dev/overview/overview.ts";
-import { createMessageLog } from "../../../../cli/dev/report/messages.ts";
+import type { DevOperator } from "../../../../cli/dev/apply/dev-operator.ts";
+import { createOneTimeTokens } from "../../../../cli/dev/overview/one-time-tokens.ts";
+import { createOverview, type Overview, type OverviewOptions } from "../../../../cli/dev/overview/overview.ts";
 import type { OverviewState } from "../../../../pages/overview/state.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 import { type DevCluster, devCluster } from "./dev-cluster.ts";
+import {
+  books,
+  inShop,
+  key,
+  login,
+  manifest,
+  overviewOf,
+  overviewStateOf,
+  path,
+  type Sent,
+  sent,
+  shop,
+} from "./overview-world.ts";
 
 let dev: DevCluster;
 beforeEach(async () => {
@@ -19,55 +30,13 @@ beforeEach(async () => {
 });
 afterEach(() => dev.close());
 
-const path = "/-/overview/state.json";
+const tokens = createOneTimeTokens(manualClock(), randomBytes);
+
 const html = { accept: "text/html" };
 
-interface Sent {
-  readonly method?: string;
-  readonly host?: string;
-  /** What a trusted proxy says instead of the header. */
-  readonly forwarded?: string;
-  readonly to?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+const followed = (options?: OverviewOptions, operator?: DevOperator) => overviewOf(dev, { tokens, options, operator });
 
-function sent(rawUrl: string, { method = "GET", host = "127.0.0.1:8080", forwarded = host, ...more }: Sent = {}) {
-  const { to = "127.0.0.1", headers } = more;
-  const request: OverviewRequest["request"] = {
-    method,
-    host: forwarded,
-    headers: { ...headers, host },
-    socket: { localAddress: to },
-  };
-  return { request, rawUrl };
-}
-
-function followed(options: OverviewOptions = { host: "127.0.0.1" }, followed = dev.operator()) {
-  const overview = createOverview(options);
-  const log = createMessageLog(() => undefined);
-  const devOperator = overview.attach({
-    devOperator: followed,
-    log,
-    secretFiles: dev.secrets,
-    folder: dev.folder,
-    publicUrl: "http://127.0.0.1:8080",
-    adminUrl: "http://127.0.0.1:9090",
-  });
-  return { overview, devOperator, log };
-}
-
-async function stateOf(overview: Overview): Promise<OverviewState> {
-  const { text = "" } = (await overview.serve(sent(path))) ?? {};
-  return JSON.parse(text.replaceAll(`${dev.folder}/`, "")) as OverviewState;
-}
-
-const manifest = (kind: string, name: string, spec: object = {}): string =>
-  `${JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec })}\n---\n`;
-const inShop = { projectRef: { name: "shop" } };
-const shop = manifest("Project", "shop");
-const books = (schema: object) => manifest("ApiResource", "books", { ...inShop, schema });
-const login = manifest("ProjectUser", "ada", { ...inShop, role: "Users", access: "Read" });
-const key = manifest("ApiKey", "robot", { ...inShop, role: "Administrators", access: "Write" });
+const stateOf = (overview: Overview) => overviewStateOf(dev, overview);
 
 describe("the state of the overview", () => {
   it.each<[string, OverviewOptions, Sent]>([
@@ -123,8 +92,16 @@ describe("the state of the overview", () => {
         resources: ["books"],
         rootKeys: ["flags"],
         credentials: [
-          { kind: "login", name: "ada", role: "Users", access: "Read", command: `cat ${fileOf("ada-password.yaml")}` },
           {
+            subject: "ProjectUser/default/ada",
+            kind: "login",
+            name: "ada",
+            role: "Users",
+            access: "Read",
+            command: `cat ${fileOf("ada-password.yaml")}`,
+          },
+          {
+            subject: "ApiKey/default/robot",
             kind: "API key",
             name: "robot",
             role: "Administrators",
@@ -273,7 +250,7 @@ describe("the state of the overview", () => {
   });
 
   it("asks to try again before anything is known", async () => {
-    const overview = createOverview({ host: "127.0.0.1" });
+    const overview = createOverview({ host: "127.0.0.1" }, tokens);
     await expect(overview.serve(sent(path))).rejects.toMatchObject({ code: "project_unavailable" });
   });
 
@@ -296,7 +273,7 @@ describe("the overview", () => {
     ["what is below its files", `${path}/more`, { headers: html }],
     ["other paths of its kind", "/-/other/state.json", { headers: html }],
   ])("leaves %s to the projects", (_what, rawUrl, request) => {
-    const overview = createOverview({ host: "127.0.0.1" });
+    const overview = createOverview({ host: "127.0.0.1" }, tokens);
     expect(overview.serve(sent(rawUrl, request))).toBeUndefined();
     expect(overview.isForFile(sent(rawUrl, request))).toBe(false);
   });
@@ -338,7 +315,7 @@ describe("the overview", () => {
   });
 
   it("is a page whose files lie below it, under its own policy", async () => {
-    const overview = createOverview({ host: "127.0.0.1" });
+    const overview = createOverview({ host: "127.0.0.1" }, tokens);
     const page = await overview.serve(sent("/?x=1", { headers: html }));
     const text = Buffer.from(page?.file?.bytes ?? []).toString();
     expect(page).toMatchObject({ status: 200, headers: { Vary: "Accept, Accept-Encoding, Origin" } });

@@ -1,0 +1,86 @@
+// Users and API keys of a project: opens the console as one, copies a password or key, and names
+// the command that shows it.
+
+import { useState } from "preact/hooks";
+import { consoleUrlFor } from "../sign-in/dev-mode.ts";
+import { oneTimeToken, secretOf } from "./secrets.ts";
+import type { ShownCredential } from "./state.ts";
+
+export interface CredentialsProps {
+  readonly credentials: readonly ShownCredential[];
+  /** `<namespace>/<name>` of the project, where its console can be opened. */
+  readonly console: string | undefined;
+  readonly givesSecrets: boolean;
+}
+
+export function Credentials({ credentials, console, givesSecrets }: CredentialsProps) {
+  return (
+    <table class="credentials">
+      <caption>
+        Users and API keys. Run a command in the folder where you started jsonplane dev: it shows the password or key.
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Kind</th>
+          <th scope="col">Role</th>
+          <th scope="col">Access</th>
+          {givesSecrets && <th scope="col">Use</th>}
+          <th scope="col">Command</th>
+        </tr>
+      </thead>
+      <tbody>
+        {credentials.map((credential) => (
+          <tr key={credential.subject}>
+            <th scope="row">{credential.name}</th>
+            <td>{credential.kind === "login" ? "User" : credential.kind}</td>
+            <td>{credential.role}</td>
+            <td>{credential.access}</td>
+            {givesSecrets && (
+              <td>
+                <Use credential={credential} console={console} />
+              </td>
+            )}
+            <td>
+              <code>{credential.command}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface UseProps {
+  readonly credential: ShownCredential;
+  readonly console: string | undefined;
+}
+
+function Use({ credential: { subject, kind, name }, console }: UseProps) {
+  const [said, say] = useState("");
+  const what = kind === "login" ? "password" : "key";
+  const attempt = async (action: () => Promise<string>): Promise<void> => {
+    say(await action().catch((error: unknown) => (error instanceof Error ? `${error.message}.` : String(error))));
+  };
+  const open = async (project: string): Promise<string> => {
+    location.assign(consoleUrlFor(project, await oneTimeToken(subject)));
+    return "";
+  };
+  const copy = async (): Promise<string> => {
+    await navigator.clipboard.writeText(await secretOf(subject));
+    return "Copied";
+  };
+  return (
+    <span class="use">
+      {console !== undefined && (
+        <button type="button" onClick={() => void attempt(() => open(console))}>
+          Open the console as {name}
+        </button>
+      )}
+      <button type="button" aria-label={`Copy ${what} of ${name}`} onClick={() => void attempt(copy)}>
+        Copy {what}
+      </button>
+      <span role="status">{said}</span>
+    </span>
+  );
+}
