@@ -28,6 +28,7 @@ const styleSheets: Readonly<Record<PageName, readonly StyleSheet[]>> = {
     "console/page.css",
     "console/confirm.css",
     "console/objects/objects.css",
+    "console/form/form.css",
     "console/editor/editor.css",
     "console/root-key/root-key.css",
     "console/stored/conflict.css",

@@ -9,6 +9,7 @@ import { Bar, DataNavigation } from "./bar.tsx";
 import { ConfirmDialog, DiscardDialog } from "./confirm.tsx";
 import { ConsoleContext, useConsole } from "./console-context.ts";
 import type { Description } from "./description.ts";
+import { singularOf } from "./objects/names.ts";
 import { ObjectList } from "./objects/object-list.tsx";
 import { ObjectPage } from "./objects/object-page.tsx";
 import { VisitedLists } from "./objects/visited-lists.ts";
@@ -177,7 +178,7 @@ function MayNotCreate({ resource }: { readonly resource: string }) {
   const { signIn, onSignIn } = useConsole();
   return (
     <>
-      <ViewHeading name="New object" titled={`New – ${resource}`} />
+      <ViewHeading name={`New ${singularOf(resource)}`} titled={`New – ${resource}`} />
       {signIn.credential === undefined ? (
         <p class="fault" role="alert">
           You have to sign in to create objects of {resource}. <ActionButton onClick={onSignIn}>Sign in</ActionButton>

@@ -1,6 +1,7 @@
 // The bar at the top: the project's name, where it is described, and who is signed in.
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
 import type { Credential } from "../sign-in/sign-in.ts";
 import { SignedInAs } from "../sign-in/signed-in-as.tsx";
 import type { Description } from "./description.ts";
@@ -54,34 +55,43 @@ export function DataNavigation({ description, route }: { readonly description: D
   const { resources, rootKeys } = description;
   const resource = "resource" in route ? route.resource : undefined;
   const rootKey = route.kind === "rootKey" ? route.rootKey : undefined;
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  useEffect(() => setOpen(false), [JSON.stringify(route)]);
   return (
     <nav aria-label="Data" class="data">
-      {resources.length > 0 && <h2>Resources</h2>}
-      <ul>
-        {resources.map(({ name }) => (
-          <li key={name}>
-            <a
-              href={fragmentOf({ kind: "list", resource: name, query: "" })}
-              {...(name === resource && { "aria-current": "page" as const })}
-            >
-              {name}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {rootKeys.length > 0 && <h2>Root keys</h2>}
-      <ul>
-        {rootKeys.map(({ name }) => (
-          <li key={name}>
-            <a
-              href={fragmentOf({ kind: "rootKey", rootKey: name })}
-              {...(name === rootKey && { "aria-current": "page" as const })}
-            >
-              {name}
-            </a>
-          </li>
-        ))}
-      </ul>
+      {/* Where the window is narrow. */}
+      <button type="button" class="menu" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+        Menu
+      </button>
+      <div id={id} class={isOpen ? "open" : "folded"}>
+        {resources.length > 0 && <h2>Resources</h2>}
+        <ul>
+          {resources.map(({ name }) => (
+            <li key={name}>
+              <a
+                href={fragmentOf({ kind: "list", resource: name, query: "" })}
+                {...(name === resource && { "aria-current": "page" as const })}
+              >
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        {rootKeys.length > 0 && <h2>Root keys</h2>}
+        <ul>
+          {rootKeys.map(({ name }) => (
+            <li key={name}>
+              <a
+                href={fragmentOf({ kind: "rootKey", rootKey: name })}
+                {...(name === rootKey && { "aria-current": "page" as const })}
+              >
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
     </nav>
   );
 }

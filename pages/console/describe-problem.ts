@@ -11,8 +11,8 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
   if (code === "idempotency_key_reused") {
     return "An earlier attempt has created the object, with another text. Look for it in the list; Create adds a second one.";
   }
-  // The editor shows each of them.
-  if (code === "validation_failed" && errors.length > 0) return `${title}. Its lines are marked below.`;
+  // The form and the editor show each of them.
+  if (code === "validation_failed" && errors.length > 0) return `${title}. What is wrong is marked below.`;
   switch (status) {
     case 0:
       return `${title}. Try again.`;

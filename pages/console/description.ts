@@ -1,24 +1,10 @@
 // Reads the project's OpenAPI document: its resources and root keys, what may be done with them,
 // and the fields of objects. What the document does not have is not offered.
 
-import type { Json, JsonObject as SchemaObject } from "../../core/config/types.ts";
 import { operatorsFor } from "../../core/filter-operators.ts";
-import { sampleValue } from "../../core/schema/sample-value.ts";
+import { type Field, readFields, textMember } from "./fields.ts";
 import { namedBy, writtenOperator } from "./objects/list-query.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-export interface Field {
-  readonly name: string;
-  /** JSON Schema types; empty = any. */
-  readonly types: readonly string[];
-  /** The only ones, as a filter takes them; absent where the schema lists none. */
-  readonly values?: readonly string[];
-  readonly description?: string;
-  readonly isRequired: boolean;
-  /** JSON text of a value to begin with. */
-  readonly sample: string;
-}
+import { asObject, type JsonObject, listIn, OpenApiDocument, objectAt } from "./open-api-document.ts";
 
 /** A parameter of the list that compares a field: `price` or `price:ge`. */
 export interface Filter {
@@ -32,7 +18,7 @@ export interface Filter {
 export interface Resource {
   readonly name: string;
   readonly description?: string;
-  /** Declared properties, required ones first. */
+  /** Declared properties, in the order of the schema. */
   readonly fields: readonly Field[];
   readonly filters: readonly Filter[];
   /** Fields that a list can be sorted by at any size. */
@@ -45,8 +31,6 @@ export interface Resource {
     readonly update: boolean;
     readonly delete: boolean;
   };
-  /** JSON text of an object that could be created; undefined where the document shows none. */
-  readonly sample?: string;
 }
 
 export interface RootKey {
@@ -74,26 +58,6 @@ export function readDescription(document: unknown): Description {
   };
 }
 
-/** Follows references within the document. */
-class OpenApiDocument {
-  readonly root: JsonObject;
-
-  constructor(root: JsonObject) {
-    this.root = root;
-  }
-
-  resolve(value: unknown): JsonObject {
-    let found = asObject(value);
-    // A reference to a reference is rare, and one that leads in a circle is a fault of the
-    // document.
-    for (let steps = 0; typeof found["$ref"] === "string" && steps < 10; steps += 1) {
-      const segments = found["$ref"].replace(/^#\//, "").split("/");
-      found = segments.reduce<JsonObject>((at, segment) => objectAt(at, unescaped(segment)), this.root);
-    }
-    return found;
-  }
-}
-
 function resourceOf(whole: OpenApiDocument, name: string): Resource {
   const paths = objectAt(whole.root, "paths");
   const collection = objectAt(paths, `/api/${name}`);
@@ -101,7 +65,6 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
   const { post, get } = collection;
   const parameters = listIn(asObject(get), "parameters").map((each) => whole.resolve(each));
   const named = (wanted: string): JsonObject => parameters.find((each) => each["name"] === wanted) ?? {};
-  const body = objectAt(objectAt(objectAt(asObject(post), "requestBody"), "content"), "application/json");
   const fields = fieldsOf(whole, collection, single);
   const description = listIn(whole.root, "tags").find((tag) => asObject(tag)["name"] === `api/${name}`);
   return {
@@ -117,7 +80,6 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
       update: single["put"] !== undefined,
       delete: single["delete"] !== undefined,
     },
-    ...(body["example"] !== undefined && { sample: JSON.stringify(body["example"], null, 2) }),
   };
 }
 
@@ -125,64 +87,10 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
 function fieldsOf(whole: OpenApiDocument, collection: JsonObject, single: JsonObject): readonly Field[] {
   const sent = objectAt(asObject(collection["post"]), "requestBody");
   const read = objectAt(objectAt(asObject(single["get"]), "responses"), "200");
-  const schema = [sent, read]
-    .map((each) => whole.resolve(objectAt(objectAt(each, "content"), "application/json")["schema"]))
-    .find((each) => Object.keys(each).length > 0);
-  if (schema === undefined) return [];
-  const properties = propertiesOf(whole, schema);
-  const required = new Set(requiredOf(whole, schema));
-  const fields = [...properties]
-    .filter(([name]) => name !== "id" && name !== "_metadata")
-    .map(([name, property]) => ({
-      name,
-      types: typesOf(property),
-      ...valuesMember(property),
-      ...textMember(property),
-      isRequired: required.has(name),
-      sample: sampleOf(whole, name, property),
-    }));
-  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)];
-}
-
-function sampleOf({ root }: OpenApiDocument, name: string, property: JsonObject): string {
-  // The document's name for a default that the service doesn't fill in.
-  const { "x-default": fallback } = property;
-  const schema = fallback === undefined ? property : { default: fallback, ...property };
-  return JSON.stringify(sampleValue(schema as Json, { root: root as SchemaObject, name, depth: 0 }));
-}
-
-function propertiesOf(whole: OpenApiDocument, schema: JsonObject): ReadonlyMap<string, JsonObject> {
-  const own = Object.entries(objectAt(schema, "properties")).map(
-    ([name, property]) => [name, whole.resolve(property)] as const,
-  );
-  const parts = listIn(schema, "allOf").flatMap((part) => [...propertiesOf(whole, whole.resolve(part))]);
-  return new Map([...parts, ...own]);
-}
-
-function requiredOf(whole: OpenApiDocument, schema: JsonObject): readonly string[] {
-  const parts = listIn(schema, "allOf").flatMap((part) => requiredOf(whole, whole.resolve(part)));
-  return [...parts, ...listIn(schema, "required").map(String)];
-}
-
-function typesOf(property: JsonObject): readonly string[] {
-  const { type } = property;
-  if (typeof type === "string") return [type];
-  return Array.isArray(type) ? type.map(String) : [...new Set(listedIn(property).map(typeOf))];
-}
-
-function listedIn(property: JsonObject): readonly unknown[] {
-  return Object.hasOwn(property, "const") ? [property["const"]] : listIn(property, "enum");
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  return Number.isInteger(value) ? "integer" : typeof value;
-}
-
-function valuesMember(property: JsonObject): { readonly values?: readonly string[] } {
-  const values = listedIn(property).filter((value) => typeof value !== "object" || value === null);
-  return values.length === 0 ? {} : { values: values.map(String) };
+  const [schema] = [sent, read]
+    .map((each) => objectAt(objectAt(objectAt(each, "content"), "application/json"), "schema"))
+    .filter((each) => Object.keys(each).length > 0);
+  return schema === undefined ? [] : readFields(whole, schema);
 }
 
 interface ParameterFilter extends Filter {
@@ -224,26 +132,4 @@ function rootKeyOf(paths: JsonObject, name: string): RootKey {
   const has = (method: string): boolean => part[method] !== undefined;
   const may = { read: get !== undefined, write: put !== undefined, add: has("post"), delete: has("delete") };
   return { name, may };
-}
-
-function textMember({ description }: JsonObject): { readonly description?: string } {
-  return typeof description === "string" ? { description } : {};
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null ? (value as JsonObject) : {};
-}
-
-function objectAt(value: JsonObject, name: string): JsonObject {
-  return asObject(Object.hasOwn(value, name) ? value[name] : undefined);
-}
-
-function listIn(value: JsonObject, name: string): readonly unknown[] {
-  const found = Object.hasOwn(value, name) ? value[name] : undefined;
-  return Array.isArray(found) ? found : [];
-}
-
-/** RFC 6901, in the fragment of a URL. */
-function unescaped(segment: string): string {
-  return decodeURIComponent(segment).replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -8,18 +8,17 @@ export interface ViewHeadingProps {
   readonly name: string;
   /** What the page's title says, where that isn't the name alone. */
   readonly titled?: string;
-  readonly class?: string;
 }
 
-export function ViewHeading({ name, titled = name, class: className }: ViewHeadingProps) {
+export function ViewHeading({ name, titled = name }: ViewHeadingProps) {
   const { title } = useConsole();
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     document.title = titled === title ? `${title} console` : `${titled} – ${title} console`;
   }, [titled, title]);
-  useLayoutEffect(() => heading.current?.focus(), [name]);
+  useLayoutEffect(() => heading.current?.focus(), []);
   return (
-    <h1 ref={heading} tabIndex={-1} {...(className !== undefined && { class: className })}>
+    <h1 ref={heading} tabIndex={-1}>
       {name}
     </h1>
   );

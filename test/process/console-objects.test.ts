@@ -22,6 +22,7 @@ import {
   pictures,
   type StartedConsole,
   screens,
+  showJson,
   shows,
   startConsole,
   violationsOf,
@@ -93,24 +94,24 @@ const opened = (fragment: string, more: Pick<ConsoleVisit, "as"> = {}) =>
 async function openedBook(): Promise<{ readonly page: Page; readonly id: string }> {
   const [id = ""] = ids;
   const page = await opened(`/api/books/${id}`);
-  await page.until(`${editor}?.innerText.includes('Book 01')`);
+  await showJson(page);
   return { page, id };
 }
 
-const bookTitles = "[...document.querySelectorAll('tbody tr td:nth-child(2)')].map((each) => each.innerText)";
+const bookTitles = "[...document.querySelectorAll('tbody tr th')].map((each) => each.innerText)";
 const sidebarLink = "document.querySelector('nav.data a[aria-current]')";
 const conflict = "document.querySelector('.conflict')?.innerText ?? ''";
 const differences =
   "[...document.querySelectorAll('.differences li')].map((each) => each.innerText.replace(/\\s+/g, ' '))";
-const isFocusInConflict = "document.activeElement?.closest('.conflict') !== null";
 
 describe("lists", () => {
   it("show every digit, page by page, and sort by columns that an index answers", async () => {
     const page = await opened("/api/books");
     await page.until(`${bookTitles}.length === 25`);
-    expect(await page.evaluate(shows("30 objects"))).toBe(true);
-    const cells = "[...document.querySelectorAll('tbody tr:first-child td')].slice(0, 4).map((each) => each.innerText)";
-    expect(await page.evaluate(cells)).toEqual(["Book 01", "1.0", "9007199254740993", '["a","b"]']);
+    expect(await page.evaluate(shows("30 books"))).toBe(true);
+    const cells =
+      "[...document.querySelectorAll('tbody tr:first-child > *')].slice(0, 4).map((each) => each.innerText)";
+    expect(await page.evaluate(cells)).toEqual(["Book 01", "1.0", "9007199254740993", "a, b"]);
     await click(page, "Next page");
     await page.until(`${bookTitles}.length === 5`);
     expect(await page.evaluate(bookTitles)).toEqual([26, 27, 28, 29, 30].map((number) => `Book ${number}`));
@@ -119,7 +120,7 @@ describe("lists", () => {
     await page.until(`${bookTitles}.length === 25`);
     expect(await page.evaluate(`${named("Previous page")}.ariaDisabled + ${focused}`)).toBe("truePrevious page");
     const sort = "[...document.querySelectorAll('th button.sort')]";
-    expect(await page.evaluate(`${sort}.map((each) => each.innerText.split(' ')[0])`)).toEqual([
+    expect(await page.evaluate(`${sort}.map((each) => each.innerText.split(/\\s/)[0])`)).toEqual([
       "title",
       "price",
       "created",
@@ -179,26 +180,25 @@ describe("lists", () => {
     await page.until(`${bookTitles}.length === 2`);
     await page.evaluate(`${sidebarLink}.click()`);
     await click(page, "Next page");
-    await page.until(`${bookTitles}.length === 5 && ${shows("30 objects, page 2")}`);
+    await page.until(`${bookTitles}.length === 5 && ${shows("30 books, page 2")}`);
     const second = await page.evaluate<string>("location.hash");
     expect(second).toMatch(/^#\/api\/books\?_cursor=[\w-]+$/);
     await page.evaluate("history.go(-2)");
     await page.until(`${bookTitles}.length === 2 && document.querySelector('.filter input').value === '3'`);
     await page.evaluate("history.go(2)");
-    await page.until(`${bookTitles}.length === 5 && ${shows("30 objects, page 2")}`);
+    await page.until(`${bookTitles}.length === 5 && ${shows("30 books, page 2")}`);
     await page.evaluate(`${sidebarLink}.click()`);
     await page.until(`${bookTitles}.length === 25 && location.hash === '#/api/books'`);
 
     const other = await opened(second.slice(1));
-    await other.until(`${bookTitles}.length === 5 && ${shows("30 objects, a page after the first")}`);
+    await other.until(`${bookTitles}.length === 5 && ${shows("30 books, a page after the first")}`);
     await click(other, "First page");
     await other.until(`${bookTitles}.length === 25 && location.hash === '#/api/books'`);
     await other.evaluate(`location.hash = '${second}&_sort=-price'`);
     await other.until(`${bookTitles}[0] === 'Book 30'`);
     expect(await other.evaluate(shows("The page that the address names is no longer there."))).toBe(true);
-    await other.picture(`${pictures}place-lost.png`);
     await click(other, "Next page");
-    await other.until(`${bookTitles}.length === 5 && ${shows("30 objects, page 2")}`);
+    await other.until(`${bookTitles}.length === 5 && ${shows("30 books, page 2")}`);
   });
 
   it("are come back to with filter, order and page, from an object and after its end", async () => {
@@ -212,7 +212,7 @@ describe("lists", () => {
       `${named("Delete…")}.click(), setTimeout(() => ${named("Delete")}.click())`,
     ]) {
       await page.evaluate("document.querySelector('tbody a').click()");
-      await page.until(`${editor}?.innerText.includes('Book 05')`);
+      await page.until("document.querySelector('h1').innerText === 'Book 05'");
       await page.evaluate(`void ${leave}`);
       await page.until(`location.hash === ${JSON.stringify(hash)} && ${shows("page 2")}`);
     }
@@ -238,7 +238,7 @@ describe("an object", () => {
     const id = await create("books", `{"title":"Many","gone":1,${members(1)}}`);
     const { _metadata } = (await stored(id)).json<Record<string, unknown>>();
     const page = await opened(`/api/books/${id}`);
-    await page.until(`${editor}?.innerText.includes('Many')`);
+    await showJson(page);
     // The editor draws the lines that are in sight.
     await page.evaluate(`${editor}.focus()`);
     await page.press("a", "Control");
@@ -256,7 +256,7 @@ describe("an object", () => {
     await replace(id, { title: "Theirs", tags: [] });
     await click(page, "Save");
     await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was saved")`);
-    expect(await page.evaluate(isFocusInConflict)).toBe(true);
+    expect(await page.evaluate("document.activeElement.closest('.conflict') !== null")).toBe(true);
     expect(await page.evaluate(differences)).toEqual([
       '/title changed by both Stored now "Theirs" Yours "Mine"',
       "/price changed by you Stored now 1.0 Yours none",
@@ -275,7 +275,6 @@ describe("an object", () => {
     await click(page, "Save mine over it");
     await page.until(`${named("Save mine over it")}?.ariaDisabled === "false"`);
     expect(page.requests.length).toBe(before + 2);
-    expect((await stored(id)).json()).toMatchObject({ title: "Third" });
     await click(page, "Save mine over it");
     await page.until(shows("Saved."));
     expect((await stored(id)).json()).toMatchObject({ title: "Mine" });
@@ -319,7 +318,7 @@ describe("an object", () => {
     await click(page, "Save");
     await page.until(`${conflict}.startsWith("Somebody else deleted this object meanwhile.")`);
     await click(page, "Create a new object from mine");
-    await page.until(`location.hash !== '#/api/books/${id}' && ${editor}?.innerText.includes('Mine')`);
+    await page.until(`location.hash !== '#/api/books/${id}' && document.querySelector('h1').innerText === 'Mine'`);
     const created = (await page.evaluate<string>("location.hash")).split("/").at(-1) ?? "";
     expect((await stored(created)).json()).toMatchObject({ title: "Mine" });
   });
@@ -363,17 +362,17 @@ describe("an object", () => {
     await click(page, "Save");
     const list = "document.querySelector('.json-faults').innerText";
     await page.until(`${list} !== ""`);
-    expect(await page.evaluate(faults)).toEqual(["The object does not match its schema. Its lines are marked below."]);
+    expect(await page.evaluate(faults)).toEqual([
+      "The object does not match its schema. What is wrong is marked below.",
+    ]);
     expect(await page.evaluate(list)).toBe(
       "Line 2 /title Must have at least 1 character\nLine 3 /price Must be greater than 0",
     );
-    await page.picture(`${pictures}errors.png`);
     await click(page, "Discard changes");
     await page.until(`${list} === "" && ${editor}.innerText.includes('Book 01')`);
     await click(page, "Delete…");
     await page.until("document.querySelector('dialog[open]')");
     expect(await violationsOf(page)).toEqual([]);
-    await page.picture(`${pictures}delete.png`);
     await click(page, "Cancel");
     expect((await stored(id)).status).toBe(200);
     await click(page, "Delete…");
@@ -384,7 +383,7 @@ describe("an object", () => {
 
   it("is not changed by who may change only its own, in the server's words", async () => {
     const page = await opened(`/api/books/${ids[0]}`, { as: "writer" });
-    await page.until(editor);
+    await showJson(page);
     await enter(page, '{"title":"Emma"}', editor);
     await click(page, "Save");
     await page.until(`${faults}.length === 1`);

@@ -117,6 +117,12 @@ export function named(text: string): string {
   return `${all}.find((each) => each.innerText === ${JSON.stringify(text)} && each.checkVisibility())`;
 }
 
+/** Leads from the form of an object to its text in the editor. */
+export async function showJson(page: Page): Promise<void> {
+  await click(page, "JSON");
+  await page.until(objectEditor);
+}
+
 /** Clicks it as soon as it does something. */
 export async function click(page: Page, text: string): Promise<void> {
   await page.until(`${named(text)} !== undefined && ${named(text)}.ariaDisabled !== "true"`);

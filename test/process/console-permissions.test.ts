@@ -59,13 +59,13 @@ describe("who opens the console", () => {
   it.each([
     ["without credentials", undefined, []],
     ["with the access level Read", "visitor", []],
-    ["with the role Users", "writer", ["New object", "Save"]],
-    ["with the role Administrators", "staff", ["New object", "Save", "Delete…"]],
+    ["with the role Users", "writer", ["New book", "Save"]],
+    ["with the role Administrators", "staff", ["New book", "Save", "Delete…"]],
   ] as const)("%s reads without being asked for more, and is offered what it may write", async (_, as, offered) => {
     const found: string[] = [];
     const page = await opened("/api/books", as);
     for (const [fragment, ready, buttons] of [
-      ["/api/books", "document.querySelector('tbody a')", ["New object"]],
+      ["/api/books", "document.querySelector('tbody a')", ["New book"]],
       [`/api/books/${id}`, "document.querySelector('main').innerText.includes('Emma')", ["Save", "Delete…"]],
     ] as const) {
       await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
@@ -73,6 +73,8 @@ describe("who opens the console", () => {
       for (const button of buttons) if (await page.evaluate(`${named(button)} !== undefined`)) found.push(button);
     }
     expect(found).toEqual(offered);
+    const isReadOnly = "document.querySelector('form.object input').matches(':disabled')";
+    expect(await page.evaluate(isReadOnly)).toBe(found.length === 0);
   });
 
   it.each([

@@ -23,6 +23,7 @@ import {
   overflow,
   type StartedConsole,
   screens,
+  showJson,
   shows,
   signInWithKey,
   startConsole,
@@ -119,7 +120,7 @@ describe("the console", () => {
   it("signs a person in, shows what was open, reads and writes, and leaves nothing in the browser", async () => {
     offer("with-access-token");
     const page = await signedIn("/console#/new/books", "ann");
-    await page.until(objectEditor);
+    await showJson(page);
     expect(await page.evaluate("location.href")).toBe(`${served.origin}${served.base}/console#/new/books`);
     expect(await page.evaluate(kept)).toBe(
       JSON.stringify([{}, {}, "", `${served.origin}${served.base}/console#/new/books`, { index: 0 }]),
@@ -186,7 +187,7 @@ describe("the console", () => {
   it("does not leave a page that holds unsaved text: another page signs in for both", async () => {
     offer("with-access-token");
     const page = await signedIn("/console#/new/books", "ann");
-    await page.until(objectEditor);
+    await showJson(page);
     await enter(page, '{"title":"Half an edit"}', objectEditor);
     const other = await page.beside();
     try {

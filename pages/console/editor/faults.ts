@@ -5,6 +5,7 @@ import { forceLinting, linter, lintGutter } from "@codemirror/lint";
 import { type Extension, StateEffect, StateField, type Text, type Transaction } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { canonicalJson } from "../../../core/json/canonical.ts";
+import { endOfValue } from "../../../core/json/walk.ts";
 import { rangeAt, type TextRange } from "./positions.ts";
 import { maxStoredDepth } from "./pretty.ts";
 
@@ -44,11 +45,21 @@ function untouched(faults: readonly EditorFault[], transaction: Transaction): re
   if (!docChanged || faults.length === 0) return faults;
   const [before, after] = [startState.doc.toString(), newDoc.toString()];
   return faults.filter(({ pointer }) => {
-    const [from, now] = [rangeAt(before, pointer), rangeAt(after, pointer)];
-    const line = startState.doc.lineAt(from.from);
+    const line = startState.doc.lineAt(rangeAt(before, pointer).from);
     const isTouched = changes.touchesRange(line.from, line.to) !== false;
-    return !isTouched && before.slice(from.from, from.to) === after.slice(now.from, now.to);
+    return !isTouched && isUntouched(pointer, before, after);
   });
+}
+
+/** Whether both texts have the same where the pointer leads. */
+export function isUntouched(pointer: string, before: string, after: string): boolean {
+  return wordedAt(before, pointer) === wordedAt(after, pointer);
+}
+
+/** A fault of a list is one of how many elements it has, or which. */
+function wordedAt(text: string, pointer: string): string {
+  const { from, to } = rangeAt(text, pointer);
+  return text.slice(from, text.charAt(to - 1) === "[" ? endOfValue(text, to - 1) : to);
 }
 
 /** `onShown` is called with what is shown, whenever the text has been checked. */

@@ -1,6 +1,6 @@
 // The objects of a resource, page by page, filtered and sorted by the server.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
@@ -10,6 +10,7 @@ import { go } from "../use-route.ts";
 import { ViewHeading } from "../view-heading.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { type ListQuery, readListQuery, writeListQuery } from "./list-query.ts";
+import { singularOf } from "./names.ts";
 import { ObjectTable } from "./object-table.tsx";
 import { type ObjectPages, type ObjectsOfPage, type PageState, useObjectPages } from "./use-object-pages.ts";
 
@@ -24,21 +25,19 @@ export function ObjectList({ resource, query }: ObjectListProps) {
   const { visited } = useConsole();
   const { state } = pages;
   const { name } = resource;
+  const [isEditing, setEditing] = useState(false);
   useEffect(() => visited.show({ kind: "list", resource: name, query }), [visited, name, query]);
   const listQuery = readListQuery(query);
   const show = (change: Partial<ListQuery>): void => {
     go({ kind: "list", resource: name, query: writeListQuery({ ...listQuery, cursor: undefined, ...change }) });
   };
   const page = pageOf(state);
+  const hasNone = page !== undefined && isEmpty(page, listQuery);
   return (
     <>
       <div class="heading">
         <ViewHeading name={name} />
-        {resource.may.create && (
-          <a class="button main" href={fragmentOf({ kind: "new", resource: name })}>
-            New object
-          </a>
-        )}
+        {resource.may.create && !hasNone && <NewLink name={name} />}
       </div>
       {resource.description !== undefined && <p class="quiet">{resource.description}</p>}
       <FilterBar resource={resource} conditions={listQuery.conditions} onApply={(conditions) => show({ conditions })} />
@@ -46,14 +45,40 @@ export function ObjectList({ resource, query }: ObjectListProps) {
       <p role="status" class="first-instead">
         {page?.isFallback === true && "The page that the address names is no longer there. This is the first page."}
       </p>
-      <p class="quiet" role="status">
-        {statusOf(state, listQuery)}
-      </p>
-      {page !== undefined && page.items.length > 0 && (
-        <ObjectTable resource={resource} items={page.items} sort={listQuery.sort} onSort={(sort) => show({ sort })} />
+      <div class="heading">
+        <p class="quiet" role="status">
+          {statusOf(state, name, listQuery)}
+        </p>
+        {page !== undefined && page.listed.length > 0 && resource.may.update && (
+          <button type="button" aria-pressed={isEditing} onClick={() => setEditing(!isEditing)}>
+            Edit cells
+          </button>
+        )}
+      </div>
+      {page !== undefined && page.listed.length > 0 && (
+        <ObjectTable
+          resource={resource}
+          listed={page.listed}
+          sort={listQuery.sort}
+          isEditing={isEditing}
+          onSort={(sort) => show({ sort })}
+          onStored={pages.replace}
+        />
       )}
+      {page?.listed.length === 0 && listQuery.conditions.length > 0 && (
+        <ActionButton onClick={() => show({ conditions: [] })}>Show all {name}</ActionButton>
+      )}
+      {resource.may.create && hasNone && <NewLink name={name} />}
       {page !== undefined && <PageButtons pages={pages} page={page} />}
     </>
+  );
+}
+
+function NewLink({ name }: { readonly name: string }) {
+  return (
+    <a class="button main" href={fragmentOf({ kind: "new", resource: name })}>
+      New {singularOf(name)}
+    </a>
   );
 }
 
@@ -82,17 +107,19 @@ function pageOf(state: PageState): ObjectsOfPage | undefined {
   return state.kind === "loading" ? state.before : undefined;
 }
 
-function statusOf(state: PageState, { conditions }: ListQuery): string {
+function statusOf(state: PageState, name: string, query: ListQuery): string {
   if (state.kind === "loading") return "Loading…";
   if (state.kind === "refused") return "";
-  const { count, items, position } = state.page;
-  const { pagesBefore } = position;
-  if (items.length === 0 && pagesBefore === 0) {
-    return conditions.length > 0
-      ? "No object matches the filters."
-      : "There are no objects yet, or none that you may see.";
-  }
-  const all = count === 1 ? "1 object" : `${(count ?? items.length).toLocaleString()} objects`;
+  const { page } = state;
+  if (isEmpty(page, query)) return `No ${name} yet.`;
+  const { pagesBefore } = page.position;
+  if (page.listed.length === 0 && pagesBefore === 0) return `No ${name} match the filters.`;
+  const { count = page.listed.length } = page;
+  const all = `${count.toLocaleString()} ${count === 1 ? singularOf(name) : name}`;
   if (pagesBefore === 0) return all;
   return `${all}, ${pagesBefore === undefined ? "a page after the first" : `page ${pagesBefore + 1}`}`;
+}
+
+function isEmpty({ listed, position }: ObjectsOfPage, { conditions }: ListQuery): boolean {
+  return listed.length === 0 && position.pagesBefore === 0 && conditions.length === 0;
 }

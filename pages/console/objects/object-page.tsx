@@ -3,7 +3,6 @@
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { fragmentOf } from "../route.ts";
-import { ViewHeading } from "../view-heading.tsx";
 import { NewObject } from "./new-object.tsx";
 import { StoredObjectForm } from "./stored-object-form.tsx";
 
@@ -20,14 +19,7 @@ export function ObjectPage({ resource, id }: ObjectPageProps) {
       <p class="breadcrumb">
         <a href={fragmentOf(visited.latestOf(resource.name))}>{resource.name}</a>
       </p>
-      {id === undefined ? (
-        <NewObject resource={resource} />
-      ) : (
-        <>
-          <ViewHeading class="id" name={id} titled={`${resource.name}/${id}`} />
-          <StoredObjectForm resource={resource} id={id} />
-        </>
-      )}
+      {id === undefined ? <NewObject resource={resource} /> : <StoredObjectForm resource={resource} id={id} />}
     </>
   );
 }

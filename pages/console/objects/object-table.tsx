@@ -1,67 +1,150 @@
-// One page of objects as a table: a row for each object, a column for each field that has a short
-// value.
+// One page of objects as a table. A row is a link to its object; while cells are edited, a click on
+// one opens it in its place.
 
-import type { Field, Resource } from "../description.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { Resource } from "../description.ts";
+import { fits } from "../form/form-text.ts";
 import { fragmentOf } from "../route.ts";
-import { ExactNumber } from "./exact-number.ts";
+import { CellEditor, type ListedObject } from "./cell-editor.tsx";
+import { CellValue, cellText } from "./cell-value.tsx";
+import { type Column, columnsOf, isNumeric, leadOf, valueIn } from "./columns.ts";
 import { nextSort } from "./list-query.ts";
+import { Sideways } from "./sideways.tsx";
 import { timeOf } from "./time-of.ts";
-
-export interface StoredObject {
-  readonly id: string;
-  readonly _metadata?: { readonly created?: unknown; readonly creator?: unknown };
-  readonly [name: string]: unknown;
-}
 
 export interface ObjectTableProps {
   readonly resource: Resource;
-  readonly items: readonly StoredObject[];
+  readonly listed: readonly ListedObject[];
   readonly sort: string | undefined;
+  readonly isEditing: boolean;
   readonly onSort: (sort: string | undefined) => void;
+  readonly onStored: (listed: ListedObject) => void;
 }
 
-/** More would not be read side by side. */
-const maxColumns = 8;
-/** Characters of a value in a cell; the object's own page shows the rest. */
-const maxLength = 80;
+interface OpenCell {
+  readonly id: string;
+  readonly column: string;
+}
 
-export function ObjectTable({ resource, items, sort, onSort }: ObjectTableProps) {
-  const columns = columnsOf(resource, items);
+export function ObjectTable(props: ObjectTableProps) {
+  const { resource, listed, sort, isEditing, onSort } = props;
+  const items = listed.map(({ item }) => item);
+  // They stay while values are edited: the table would move away under the person's hands.
+  const { columns, lead } = useMemo(() => {
+    const shown = columnsOf(resource.fields, items);
+    return { columns: shown, lead: leadOf(shown, items) };
+  }, [resource.fields, items.map(({ id }) => id).join(" ")]);
+  const [open, setOpen] = useState<OpenCell>();
   return (
-    <div class="scrolls">
-      <table>
+    <Sideways>
+      <table class={isEditing ? "edited" : "linked"}>
         <thead>
           <tr>
-            <th scope="col">id</th>
-            {columns.map((name) => (
-              <Heading key={name} name={name} isSortable={resource.sortable.has(name)} sort={sort} onSort={onSort} />
+            {lead === undefined && <th scope="col">id</th>}
+            {columns.map((column) => (
+              <Heading
+                key={column.name}
+                name={column.name}
+                isSortable={resource.sortable.has(column.name)}
+                isNumeric={isNumeric(column, valuesIn(items, column))}
+                sort={sort}
+                onSort={onSort}
+              />
             ))}
             <Heading name="created" field="_metadata.created" isSortable sort={sort} onSort={onSort} />
             <th scope="col">creator</th>
+            {lead !== undefined && <th scope="col">id</th>}
           </tr>
         </thead>
         <tbody>
-          {items.map((item) => (
-            <tr key={item.id}>
-              <th scope="row">
-                <a
-                  class="id"
-                  title={item.id}
-                  href={fragmentOf({ kind: "object", resource: resource.name, id: item.id })}
-                >
-                  {shortId(item.id)}
-                </a>
-              </th>
-              {columns.map((name) => (
-                <Cell key={name} value={Object.hasOwn(item, name) ? item[name] : undefined} />
-              ))}
-              <td class="quiet time">{timeOf(item._metadata?.created)}</td>
-              <td class="quiet">{String(item._metadata?.creator ?? "")}</td>
-            </tr>
+          {listed.map((each) => (
+            <Row
+              {...props}
+              key={each.item.id}
+              each={each}
+              columns={columns}
+              lead={lead}
+              open={open?.id === each.item.id ? open.column : undefined}
+              onOpen={(column) => setOpen(column === undefined ? undefined : { id: each.item.id, column })}
+            />
           ))}
         </tbody>
       </table>
-    </div>
+    </Sideways>
+  );
+}
+
+interface RowProps extends ObjectTableProps {
+  readonly each: ListedObject;
+  readonly columns: readonly Column[];
+  readonly lead: Column | undefined;
+  /** Name of the column that is edited. */
+  readonly open: string | undefined;
+  readonly onOpen: (column: string | undefined) => void;
+}
+
+function Row(props: RowProps) {
+  const { resource, each, columns, lead } = props;
+  const { item } = each;
+  const href = fragmentOf({ kind: "object", resource: resource.name, id: item.id });
+  const named = lead === undefined ? undefined : valueIn(item, lead.path);
+  const link = (
+    <a class="row" href={href}>
+      {typeof named === "string" && named !== "" ? <CellValue value={named} /> : shortId(item.id)}
+    </a>
+  );
+  return (
+    <tr>
+      <th scope="row">{lead !== undefined && props.isEditing ? <Cell {...props} column={lead} /> : link}</th>
+      {columns
+        .filter((column) => column !== lead)
+        .map((column) => (
+          <td key={column.name} {...(isNumeric(column, [valueIn(item, column.path)]) && { class: "number" })}>
+            <Cell {...props} column={column} />
+          </td>
+        ))}
+      <td class="quiet time">{timeOf(item._metadata?.created)}</td>
+      <td class="quiet">{String(item._metadata?.creator ?? "")}</td>
+      {lead !== undefined && (
+        <td class="quiet id" title={item.id}>
+          {shortId(item.id)}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+interface CellProps extends RowProps {
+  readonly column: Column;
+}
+
+function Cell({ resource, each, column, isEditing, open, onOpen, onStored }: CellProps) {
+  const value = valueIn(each.item, column.path);
+  const { field } = column;
+  const isScalar = field !== undefined && !["group", "list", "json"].includes(field.control.kind);
+  if (!isEditing || !isScalar || !fits(field.control, cellText(value))) return <CellValue value={value} />;
+  const id = `cell ${each.item.id} ${column.name}`;
+  if (open !== column.name) {
+    return (
+      <button type="button" class="cell" id={id} onClick={() => onOpen(column.name)}>
+        <CellValue value={value} />
+        <span class="visually-hidden">, edit {column.name}</span>
+      </button>
+    );
+  }
+  return (
+    <CellEditor
+      url={`api/${encodeURIComponent(resource.name)}/${encodeURIComponent(each.item.id)}`}
+      listed={each}
+      path={column.path}
+      field={field}
+      onStored={onStored}
+      onClose={() => {
+        onOpen(undefined);
+        // Once it is drawn as a button again.
+        requestAnimationFrame(() => document.getElementById(id)?.focus());
+      }}
+    />
   );
 }
 
@@ -70,13 +153,21 @@ interface HeadingProps extends Pick<ObjectTableProps, "sort" | "onSort"> {
   /** What the list is sorted by, if it isn't the name. */
   readonly field?: string;
   readonly isSortable: boolean;
+  readonly isNumeric?: boolean;
 }
 
-function Heading({ name, field = name, isSortable, sort, onSort }: HeadingProps) {
-  if (!isSortable) return <th scope="col">{name}</th>;
+function Heading({ name, field = name, isSortable, isNumeric: isRight = false, sort, onSort }: HeadingProps) {
+  const className = isRight ? { class: "number" } : {};
+  if (!isSortable) {
+    return (
+      <th scope="col" {...className}>
+        {name}
+      </th>
+    );
+  }
   const [order, arrow] = orderOf(field, sort);
   return (
-    <th scope="col" aria-sort={order}>
+    <th scope="col" aria-sort={order} {...className}>
       <button type="button" class="sort" onClick={() => onSort(nextSort(sort, field))}>
         {name} <span aria-hidden="true">{arrow}</span>
       </button>
@@ -89,35 +180,11 @@ function orderOf(name: string, sort: string | undefined): readonly ["ascending" 
   return sort === `-${name}` ? ["descending", "▼"] : ["none", "↕"];
 }
 
-function Cell({ value }: { readonly value: unknown }) {
-  if (value === undefined) return <td />;
-  if (value === null) return <td class="quiet">null</td>;
-  if (value instanceof ExactNumber) return <td class="number">{value.text}</td>;
-  if (typeof value === "string") return <td>{shortened(value)}</td>;
-  if (typeof value === "boolean") return <td>{String(value)}</td>;
-  return <td class="json">{shortened(JSON.stringify(value))}</td>;
-}
-
-/** Declared fields first, then other members; lists and objects only while there is room. */
-function columnsOf({ fields }: Resource, items: readonly StoredObject[]): readonly string[] {
-  const declared = [...fields.filter(isShort), ...fields.filter((field) => !isShort(field))].map(({ name }) => name);
-  const found = items.flatMap((item) => Object.keys(item));
-  const names = new Set([...declared, ...found]);
-  for (const name of ["id", "_metadata"]) names.delete(name);
-  const shown = new Set([...names].slice(0, maxColumns));
-  // In the order in which people wrote the schema.
-  return [...new Set([...fields.map(({ name }) => name), ...names])].filter((name) => shown.has(name));
-}
-
-function isShort({ types }: Field): boolean {
-  return !types.includes("object") && !types.includes("array");
+function valuesIn(items: readonly object[], { path }: Column): readonly unknown[] {
+  return items.map((item) => valueIn(item, path));
 }
 
 /** Ids that were made at the same time begin alike. */
 function shortId(id: string): string {
-  return id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`;
-}
-
-function shortened(text: string): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+  return id.length <= 12 ? id : `…${id.slice(-6)}`;
 }

@@ -1,10 +1,11 @@
 // A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that
 // nobody has changed it meanwhile.
 
+import { useMemo, useRef } from "preact/hooks";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
-import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
+import { FormOrJson } from "../form/form-or-json.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
 import { StoredActions } from "../stored/stored-actions.tsx";
@@ -12,7 +13,11 @@ import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.
 import { useIsShown, useStoredText } from "../stored/use-stored-text.ts";
 import { go } from "../use-route.ts";
 import { useUnsaved } from "../use-unsaved.ts";
+import { ViewHeading } from "../view-heading.tsx";
 import { type Edited, editablePart, readEdited } from "./changes.ts";
+import { titleOf } from "./columns.ts";
+import { keepNumbersExact } from "./exact-number.ts";
+import { singularOf } from "./names.ts";
 import { timeOf } from "./time-of.ts";
 import { useCreation } from "./use-creation.ts";
 
@@ -25,8 +30,19 @@ export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
   const url = `api/${encodeURIComponent(resource.name)}/${encodeURIComponent(id)}`;
   const object = useStoredText({ url, editable: (body) => prettyJson(editablePart(body)), writeOf: patchOf });
   const { stored, loadProblem } = object.state;
-  if (stored !== undefined) return <LoadedObjectForm resource={resource} object={object} stored={stored} />;
-  return loadProblem === undefined ? <p role="status">Loading…</p> : <ProblemMessage problem={loadProblem} />;
+  const title = useMemo(
+    () => (stored === undefined ? undefined : titleOf(resource.fields, JSON.parse(stored.body, keepNumbersExact))),
+    [resource.fields, stored],
+  );
+  return (
+    <>
+      <ViewHeading name={title ?? id} titled={`${title ?? id} – ${resource.name}`} />
+      {title !== undefined && <p class="quiet id">{id}</p>}
+      {stored !== undefined && <LoadedObjectForm resource={resource} object={object} stored={stored} />}
+      {stored === undefined && loadProblem === undefined && <p role="status">Loading…</p>}
+      {stored === undefined && <ProblemMessage problem={loadProblem} />}
+    </>
+  );
 }
 
 function patchOf(draft: string, stored: Stored | undefined) {
@@ -56,7 +72,9 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
     unsaved.clear();
     go(visited.latestOf(name));
   };
+  const form = useRef<HTMLFormElement>(null);
   const save = (): void => {
+    if (form.current?.reportValidity() === false) return;
     if (canSave && isDirty) void object.save(stored);
   };
   const onSettled = (outcome: ConflictOutcome): void => {
@@ -81,8 +99,10 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
           }
         />
       )}
-      <JsonEditor
-        label={`JSON of this object of ${name}`}
+      <FormOrJson
+        label={`This ${singularOf(name)}`}
+        fields={resource.fields}
+        formRef={form}
         text={draft}
         faults={writeProblem?.errors ?? []}
         readOnly={!may.update}
@@ -94,7 +114,10 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         may={{ save: may.update, delete: may.delete }}
         canSave={canSave && isDirty}
         onSave={save}
-        deletion={{ title: "Delete this object?", text: "It is deleted for everybody. This can't be undone." }}
+        deletion={{
+          title: `Delete this ${singularOf(name)}?`,
+          text: "It is deleted for everybody. This can't be undone.",
+        }}
         onDelete={() =>
           void object.remove(stored).then((isDone) => {
             if (isDone) leaveDeleted();

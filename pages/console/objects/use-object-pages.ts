@@ -8,9 +8,10 @@ import { useConsole } from "../console-context.ts";
 import { unreachable } from "../describe-problem.ts";
 import type { Resource } from "../description.ts";
 import { go } from "../use-route.ts";
+import type { ListedObject } from "./cell-editor.tsx";
+import type { StoredObject } from "./columns.ts";
 import { ExactNumber, keepNumbersExact } from "./exact-number.ts";
 import { readListQuery, writeListQuery } from "./list-query.ts";
-import type { StoredObject } from "./object-table.tsx";
 import type { PagePosition } from "./visited-lists.ts";
 
 export interface ObjectsOfPage extends LoadedPage {
@@ -24,7 +25,7 @@ export interface ObjectsOfPage extends LoadedPage {
 interface LoadedPage {
   /** Of the entire list. */
   readonly count?: number;
-  readonly items: readonly StoredObject[];
+  readonly listed: readonly ListedObject[];
   /** Cursor of the page after this one. */
   readonly next: string | undefined;
 }
@@ -41,6 +42,8 @@ export interface ObjectPages {
   readonly showFirst: () => void;
   readonly showPrevious: () => void;
   readonly showNext: () => void;
+  /** Shows what is stored of one of the objects by now. */
+  readonly replace: (stored: ListedObject) => void;
 }
 
 const pageSize = 25;
@@ -72,6 +75,12 @@ export function useObjectPages({ name, maxPageSize }: Resource, query: string): 
       visited.goOn(list(page.query), next);
       go(next);
     },
+    replace: (stored) =>
+      setState((state) => {
+        if (state.kind !== "page") return state;
+        const listed = state.page.listed.map((each) => (each.item.id === stored.item.id ? stored : each));
+        return { ...state, page: { ...state.page, listed } };
+      }),
   };
 }
 
@@ -94,6 +103,7 @@ async function loadOrFirst(
 function urlOf(resource: string, query: string, limit: number): string {
   const parameters = new URLSearchParams(query);
   parameters.set("_limit", String(limit));
+  parameters.set("_etags", "true");
   // Empty: pages along cursors, from the first one on.
   if (!parameters.has("_cursor")) parameters.set("_cursor", "");
   return `api/${encodeURIComponent(resource)}?${parameters}`;
@@ -103,9 +113,10 @@ async function loadPage(url: string, signIn: SignIn, signal: AbortSignal): Promi
   try {
     const response = await signIn.send(url, { signal });
     if (!response.ok) return { problem: await problemOf(response) };
-    const { count, items, links } = JSON.parse(await response.text(), keepNumbersExact) as ListAnswer;
+    const { count, items, etags = {}, links } = JSON.parse(await response.text(), keepNumbersExact) as ListAnswer;
     const next = links.next === undefined ? null : new URL(links.next).searchParams.get("_cursor");
-    return { items, next: next ?? undefined, ...(count instanceof ExactNumber && { count: Number(count.text) }) };
+    const listed = items.map((item) => ({ item, etag: etags[item.id] }));
+    return { listed, next: next ?? undefined, ...(count instanceof ExactNumber && { count: Number(count.text) }) };
   } catch {
     return { problem: unreachable };
   }
@@ -114,5 +125,6 @@ async function loadPage(url: string, signIn: SignIn, signal: AbortSignal): Promi
 interface ListAnswer {
   readonly count?: unknown;
   readonly items: readonly StoredObject[];
+  readonly etags?: Readonly<Record<string, string>>;
   readonly links: { readonly next?: string };
 }

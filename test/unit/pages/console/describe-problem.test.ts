@@ -22,7 +22,7 @@ it.each([
       code: "validation_failed",
       errors: [{ pointer: "/a", message: "Missing" }],
     },
-    "The object does not match its schema. Its lines are marked below.",
+    "The object does not match its schema. What is wrong is marked below.",
   ],
   [
     { status: 422, title: "Reused", code: "idempotency_key_reused" },

@@ -40,16 +40,15 @@ describe("what the console knows of a project", () => {
       name: "books",
       description: "Every book",
       fields: [
+        { name: "price", types: ["number", "null"], isRequired: false, placeholder: "7.5" },
         { name: "title", types: ["string"], description: "As on the cover", isRequired: true },
-        { name: "price", types: ["number", "null"], isRequired: false, sample: "7.5" },
         { name: "cover", types: ["string", "null"], values: ["hard", "soft", "null"] },
-        { name: "author", types: ["object"], isRequired: false, sample: '{"name":"An example name"}' },
+        { name: "author", types: ["object"], control: { kind: "group", fields: [{ name: "name" }] } },
       ],
       maxPageSize: 100,
       may: { list: true, create: true, update: true, delete: true },
     });
     expect([...(books?.sortable ?? [])].sort()).toEqual(["price", "title"]);
-    expect(JSON.parse(books?.sample ?? "{}")).toMatchObject({ title: expect.any(String) });
   });
 
   it("is which filters a list takes", async () => {
@@ -104,7 +103,7 @@ describe("what the console knows of a project", () => {
     expect(resources.map(({ name, may }) => [name, may])).toEqual([
       ["books", { list: true, create: false, update: false, delete: false }],
     ]);
-    expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["title", "price", "cover", "author"]);
+    expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["price", "title", "cover", "author"]);
     expect(rootKeys).toEqual([{ name: "settings", may: { read: true, write: false, add: false, delete: false } }]);
   });
 });
