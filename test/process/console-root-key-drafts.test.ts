@@ -158,16 +158,21 @@ describe("a draft of a value", () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
-  it("says in words what is refused, and that the server is gone, and keeps what was typed", async () => {
-    const page = await opened({ as: "reader" });
+  it("says in words that the server is gone, and keeps what was typed", async () => {
+    const page = await opened();
     await choose(page, "currency", "json/settings/currency");
     await enter(page, '"CHF"', editor);
-    await page.evaluate(`${named("Save")}.click()`);
-    await page.until(shows("You may not do this."));
-    expect(await stored("/currency")).toBe("EUR");
     await page.evaluate("globalThis.fetch = () => Promise.reject(new TypeError('gone'))");
     await page.evaluate(`${named("Save")}.click()`);
     await page.until(shows("The server can't be reached."));
+    expect(await stored("/currency")).toBe("EUR");
     expect(await page.evaluate(`${editor}.innerText`)).toBe('"CHF"');
+  });
+
+  it("is no draft for a caller who may only read: there is nothing to save", async () => {
+    const page = await opened({ as: "reader" });
+    await choose(page, "currency", "json/settings/currency");
+    await page.until(`${editor}.innerText === '"EUR"'`);
+    expect(await page.evaluate(`${named("Save")} === undefined || ${named("Save")}.disabled`)).toBe(true);
   });
 });
