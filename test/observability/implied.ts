@@ -168,9 +168,8 @@ export const implied: Readonly<Record<string, Check>> = {
     const ready = keyed(samples, ["status"]);
     expect([ready.True, ready.False ?? 0, ready.Unknown ?? 0]).toEqual([objects, 0, 0]);
   },
-  "Operator, Data kept without being served, measured": one(() => 0),
-  "Operator, Projects with kept data, Projects": one(() => 0),
-  "Operator, Projects with kept data, not measured yet": one(() => 0),
+  "Operator, Data kept without being served, Projects": one(() => 0),
+  "Operator, Data kept without being served, collections and root keys": one(() => 0),
   "Operator, Reconciles per second": ratesAtLeast(["result"], { success: changes }),
   "Operator, Duration of reconciles, p50": durations,
   "Operator, Duration of reconciles, p99": within(0.000_01, 60),
