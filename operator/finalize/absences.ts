@@ -2,8 +2,7 @@
 // if the watch reported its deletion, or if the API server, asked in this pass, doesn't list it;
 // provided that the CustomResourceDefinition of its kind exists and is not being deleted. Until
 // everything that is missing counts as gone, the Project stays as published, less the credentials
-// whose deletion is known. It is checked again after a
-// backoff.
+// whose deletion is known, and is checked again after a backoff.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";

@@ -19,7 +19,10 @@ const withdrawnRemembered = 10_000;
 
 /** Everything is by key of the Project. */
 export class PublishHistory {
-  /** As it was sent last, whether Redis has answered or not: it never has what that revoked. */
+  /**
+   * As it was sent last, answered or not, until Redis is read: then what Redis has, unless it went
+   * back.
+   */
   readonly #parts = new Map<string, ProjectParts>();
   /** Of the newest step that Redis has confirmed, or had when it was read. */
   readonly #revisions = new Map<string, number>();
@@ -108,13 +111,19 @@ export function withLastCredentials(back: ProjectParts, last: ProjectParts | und
     signing: last?.signing ?? back.signing,
     users: isSame ? last.users : new Map(),
     keys: isSame ? last.keys : new Map(),
+    issuers: isSame ? last.issuers : new Map(),
   };
 }
 
 /** Of these only what Redis gave back: what is left once the others are removed. */
 export function withoutRevoked(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
   const may = withLastCredentials(back, last);
-  return { ...may, users: common(back.users, may.users), keys: common(back.keys, may.keys) };
+  return {
+    ...may,
+    users: common(back.users, may.users),
+    keys: common(back.keys, may.keys),
+    issuers: common(back.issuers, may.issuers),
+  };
 }
 
 function common<T>(back: ReadonlyMap<string, T>, last: ReadonlyMap<string, T>): ReadonlyMap<string, T> {

@@ -75,9 +75,8 @@ export interface Publisher {
    */
   restore(ref: ProjectRef): Promise<void>;
   /**
-   * Keys of the Projects that Redis lost steps of, as this process knows, where `published` is what
-   * it holds: first those of which a credential that was revoked or changed is back. None where it
-   * holds nothing at all: it brings nothing back, and lost all alike.
+   * Keys of the Projects that Redis lost steps of, where `published` is what it holds: withdrawn
+   * ones that are back come first. None where it holds nothing.
    */
   lostFrom(published: readonly PublishedEntry[]): readonly string[];
   /**

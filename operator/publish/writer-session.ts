@@ -140,6 +140,8 @@ export class WriterSession {
   async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<PublishResult> {
     const published = await this.#publishedOf(ref);
     if (published.fields.size === 0 && published.revision === 0) {
+      this.#history.sent(keyOfProject(ref), undefined);
+      this.#published.delete(keyOfProject(ref));
       await this.writeData(ref, withPurgeRevision(data, this.newest()));
       return this.#resultOf(ref, { changed: 0, revision: this.newest() });
     }
@@ -182,6 +184,8 @@ export class WriterSession {
   }
 
   async reseal(ref: ProjectRef): Promise<number> {
+    // Else what Redis brought back would be written as the newest version.
+    await this.restore(ref);
     const published = await this.#publishedOf(ref);
     const { parts } = published;
     if (parts === undefined) return 0;

@@ -142,7 +142,7 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
 const perObject = { burst: 25, perSecond: 1 / 300 };
 const objectsRemembered = 4_096;
 /** Normal Events about all objects: when thousands become ready at once, their statuses say so. */
-const allNormal = { burst: 100, perSecond: 1 };
+const allNormal = { burst: 500, perSecond: 5 };
 
 /**
  * The limit that one more Event would exceed. Warnings have limits of their own, so that Normal

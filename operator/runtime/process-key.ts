@@ -52,9 +52,8 @@ export interface KeyProgress extends PassProgress {
   /** How many writer sessions have begun. */
   sessionCount(): number;
   /**
-   * The key was worked through. `nothingMissing`: nothing that replicas serve of it is
-   * missing in Redis, because it was published or withdrawn, by this attempt or before, or because
-   * its objects are not known. `writeFailed`: this attempt could not write to Redis.
+   * The key was worked through. `nothingMissing`: Redis has all that replicas may serve of the key,
+   * or what that is can't be known. `writeFailed`: this attempt could not write to Redis.
    */
   processed(
     key: string,
@@ -144,10 +143,12 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
 
 /** Another installation looks after the Project: what was served of it here ends. Its data stay. */
 async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const { parts, data } = await publisher.load(ref);
-  if (parts !== undefined) {
+  const { parts, data, revision } = await publisher.load(ref);
+  if (parts !== undefined || revision > 0) {
     await publisher.withdraw(ref, data && keptFrom(withKeptRecord(data), deps.clock.now()));
     deps.progress.published(ref, undefined);
+  }
+  if (parts !== undefined) {
     const { namespace, name, uid } = parts.project;
     deps.audit.record({
       action: "project_withdrawn",

@@ -109,6 +109,14 @@ describe("what Redis has lost", () => {
     expect((await served())?.keys).toEqual(shop.keys);
   });
 
+  it("is nothing where the project was withdrawn from an emptied Redis", async () => {
+    await publisher.publish(shop);
+    await emptied();
+    await publisher.withdraw(ref, undefined);
+    await publisher.restore(ref);
+    expect((await publisher.load(ref)).parts).toBeUndefined();
+  });
+
   it("is nothing where the answer to the withdrawal is missing", async () => {
     const broken = newPublisher({
       redisClient: redisClientAround(redisClient, { script: "withdraw", call: 1, after: unanswered }),

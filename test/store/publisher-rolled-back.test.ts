@@ -4,7 +4,7 @@
 
 import { describe, expect, it } from "vitest";
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
-import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
@@ -19,6 +19,7 @@ import {
   recordWith,
   redisClientAround,
 } from "../support/fleet/publishing.ts";
+import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
 import { changed, project, withConfig, withKey, withoutKey, withResource, withUser } from "../support/http/projects.ts";
 import { manualTime } from "../support/time/manual-time.ts";
 
@@ -132,6 +133,29 @@ describe("restoring a project behind which Redis went back", () => {
     const newest = publisher.newest();
     await publisher.restore(ref);
     expect(publisher.newest()).toBe(newest);
+  });
+
+  it("comes before what came back is sealed again with another key", async () => {
+    const fresh = newRingKey((size) => crypto.getRandomValues(new Uint8Array(size)));
+    const promoted = { ...keyring, keys: [fresh, ...keyring.keys] as const };
+    await publisher.publish(shop, books);
+    await backUp();
+    await publisher.publish(revoked, books);
+    publisher.setKeyring(promoted);
+    await restoreBackup();
+    expect(await publisher.reseal(ref)).toBeGreaterThan(0);
+    const now = await (await begunPublisher({ redisClient, keyring: promoted })).load(ref);
+    expect(now.parts?.keys).toEqual(revoked.keys);
+  });
+
+  it("refuses an external issuer again that was removed", async () => {
+    const corp = testIssuer("corp");
+    await publisher.publish(changed(shop, withIssuer(corp)), books);
+    await backUp();
+    await publisher.publish(shop, books);
+    await restoreBackup();
+    await publisher.restore(ref);
+    expect((await served())?.issuers).toEqual(new Map());
   });
 
   it("revokes again what takes several steps, however often Redis goes back", async () => {

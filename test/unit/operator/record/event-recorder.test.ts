@@ -201,20 +201,20 @@ describe("too much", () => {
     expect([all().length, dropped()]).toEqual([1_000, Array(200).fill("full")]);
   });
 
-  test("that is Normal, about all objects, is dropped after a hundred, and one more is written each second", async () => {
+  test("that is Normal, about all objects, is dropped after five hundred, and five more are written each second", async () => {
     const { time, recorder, dropped, all } = recording();
-    for (let number = 0; number < 120; number += 1) recorder.record(project(number), published);
+    for (let number = 0; number < 520; number += 1) recorder.record(project(number), published);
     await time.advance(0);
-    expect([all().length, dropped()]).toEqual([100, Array(20).fill("rate")]);
+    expect([all().length, dropped()]).toEqual([500, Array(20).fill("rate")]);
     await time.advance(2_000);
-    for (let number = 200; number < 203; number += 1) recorder.record(project(number), published);
+    for (let number = 600; number < 611; number += 1) recorder.record(project(number), published);
     await time.advance(0);
-    expect([all().length, dropped().length]).toEqual([102, 21]);
+    expect([all().length, dropped().length]).toEqual([510, 21]);
   });
 
   test("that is Normal leaves Warnings their room", async () => {
     const { time, recorder, all } = recording();
-    for (let number = 0; number < 120; number += 1) recorder.record(project(number), published);
+    for (let number = 0; number < 520; number += 1) recorder.record(project(number), published);
     for (let number = 0; number < 120; number += 1) recorder.record(project(number), warning);
     await time.advance(0);
     expect(all().filter(({ type }) => type === "Warning")).toHaveLength(120);
@@ -232,7 +232,7 @@ describe("Warnings about an object", () => {
 
   test("are written while Normal ones about it are left out because of all others", async () => {
     const { time, recorder, dropped, all } = recording();
-    for (let number = 0; number < 100; number += 1) recorder.record(project(number), published);
+    for (let number = 0; number < 500; number += 1) recorder.record(project(number), published);
     // As of an object that is edited all the time: each of them is left out.
     for (let edit = 0; edit < 30; edit += 1) recorder.record(shop, published);
     recorder.record(shop, warning);
