@@ -22,7 +22,7 @@ export const settings = {
   redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
   logLevel: {
     ...logLevel,
-    help: `${logLevel.help}; standard output shows requests unless this is error or silent`,
+    help: `${logLevel.help}; at warn, standard output shows requests instead`,
     fallback: "warn",
   },
   publicUrl,

@@ -87,7 +87,7 @@ describe("the data folder of jsonplane dev", () => {
     cwd = join(home, "app");
     const first = await serve("backend", "shelf");
     expect(first.dev.out()).toMatch(
-      /^Stored data and generated secrets are in \.jsonplane\/backend-[0-9a-f]{8}, which is new and empty\.$/m,
+      /^Stored data and generated secrets are in \.jsonplane\/backend-[0-9a-f]{8}, which is new\.$/m,
     );
     expect(first.dev.out()).not.toContain("has data of the same manifests");
     await add(first.notes);

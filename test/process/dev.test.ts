@@ -186,7 +186,10 @@ describe("jsonplane dev", () => {
 
     since = dev.out().length;
     edit("open-notes.yaml", (text) => `${text}a: b: c\n`);
-    await dev.line(/^manifests\/open-notes\.yaml: its last valid version is still served$/, since);
+    await dev.line(
+      /^manifests\/open-notes\.yaml: skipped until this is fixed; its objects that were live stay live$/,
+      since,
+    );
     expect((await list()).status).toBe(200);
 
     since = dev.out().length;

@@ -49,13 +49,13 @@ const maxLinesPerFlush = 40;
 const maxPathCharacters = 100;
 const maxQueryCharacters = 200;
 
-/** Undefined where not even warnings are wanted. */
+/** Undefined where not even warnings are wanted, and where the log has a line per request itself. */
 export function requestLinesFor(
   stdout: Pick<NodeJS.WriteStream, "write"> & { hasColors?(): boolean },
   logLevel: LogLevel,
   timers: Timers,
 ): RequestLines | undefined {
-  if (logLevel === "error" || logLevel === "silent") return undefined;
+  if (logLevel !== "warn") return undefined;
   // Node goes by NO_COLOR and by what the terminal is. A pipe has no such method.
   const hasColors = stdout.hasColors?.() ?? false;
   return createRequestLines({ write: (text) => void stdout.write(text), hasColors, timers });

@@ -79,7 +79,7 @@ export function noProjectLine({ folder, isEmpty, snapshot }: NoProjectOptions): 
   if (refused.size > 0) return `No Project is served: fix ${[...refused].join(", ")} to serve it.`;
   const unread = problems.find(hidesObjects);
   if (unread !== undefined)
-    return `No Project is served: fix ${unread.file}, which can't be read, or save one in ${folder}.`;
+    return `No Project is served: fix ${unread.file}, where the problem above is, or save one in ${folder}.`;
   const advice = isEmpty ? `, or have one written with ${programWord()} init ${shellWord(folder)},` : "";
   return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
 }
@@ -100,7 +100,7 @@ export function problemsLine(
 
 function dataLines({ path, isNew, hasData, others }: UsedDataFolder): readonly string[] {
   const where = `${hasData ? "Stored data and generated" : "Generated"} secrets are in ${path}`;
-  return [`${where}${isNew ? ", which is new and empty" : ""}.`, ...others.flatMap((other) => otherLine(other, isNew))];
+  return [`${where}${isNew ? ", which is new" : ""}.`, ...others.flatMap((other) => otherLine(other, isNew))];
 }
 
 function otherLine({ path, user }: OtherDataFolder, isNew: boolean): readonly string[] {

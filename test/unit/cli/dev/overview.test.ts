@@ -141,7 +141,7 @@ describe("the state of the overview", () => {
       manifest("Project", "shop", { serving: "Paused" }),
       "fix Project/default/shop to serve it",
     ],
-    ["a file that can't be read", "kind: [\n", "fix a.yaml, which can't be read, or save one in"],
+    ["a file that can't be read", "kind: [\n", "fix a.yaml, where the problem above is, or save one in"],
     ["nothing", "", "No Project is served yet: save one in"],
     ["what names a Project that isn't there", books({}), "No Project is served yet: save one in"],
   ])("says what to do while no Project is served and the folder has %s", async (_what, text, advice) => {
