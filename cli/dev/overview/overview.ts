@@ -206,7 +206,7 @@ function foreignHost(): Problem {
 function foreignRequest(): Problem {
   return new Problem(
     "insufficient_access",
-    "Passwords and keys are for pages of dev mode itself, opened on its own machine at a loopback address such as localhost",
+    "Passwords and keys are for pages of dev mode itself, opened on its own machine at a loopback address such as localhost, and without a proxy or tunnel",
   );
 }
 

@@ -27,16 +27,20 @@ export function ownHosts(listened: string, publicUrl: string): (request: HostedR
 }
 
 /**
- * Whether a program on this machine sent the request to a loopback address. A proxy on this machine
- * does so for others: nothing counts as local where dev mode has a public URL of another name.
+ * Whether a program on this machine sent the request to a loopback address. A proxy or a tunnel on
+ * this machine does so for strangers, who can forge Host and Origin. So nothing counts as local
+ * that a proxy has marked, nor anything where dev mode has a public URL of another name.
  */
 export function localRequests(publicUrl: string): (request: HostedRequest) => boolean {
   const isPublic = publicUrl !== "" && !loopback.test(new URL(publicUrl).hostname);
   return ({ host, headers, socket }) =>
     !isPublic &&
+    proxyHeaders.every((name) => headers[name] === undefined) &&
     [host, headers.host ?? ""].map(hostName).every((name) => loopback.test(name)) &&
     loopback.test(bracketed(socket.remoteAddress ?? ""));
 }
+
+const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"];
 
 /** RFC 6761: names below `localhost` lead to the machine itself. */
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

@@ -86,6 +86,11 @@ describe("a password or key for a page of dev mode", () => {
       { host: "10.1.2.3:8080", to: "10.1.2.3", headers: { origin: "http://10.1.2.3:8080" } },
       { host: "0.0.0.0" },
     ],
+    ...["forwarded", "x-forwarded-for", "x-forwarded-host", "via"].map((name): [string, Sent, OverviewOptions] => [
+      `a proxy or tunnel that sends ${name}`,
+      { headers: { ...own.headers, [name]: "127.0.0.1" } },
+      { host: "127.0.0.1" },
+    ]),
     ["everybody where there is a public URL", {}, { host: "127.0.0.1", publicUrl: "https://api.example.org" }],
   ])("is refused to %s", async (_what, request, options) => {
     const overview = await attached(options);
