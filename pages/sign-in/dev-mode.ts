@@ -39,6 +39,6 @@ export function keptInTab<T>({ pathname }: URL): Kept<T> {
   };
 }
 
-function isDevMode(): boolean {
+export function isDevMode(): boolean {
   return document.querySelector(`meta[name="${devModeMeta}"]`) !== null;
 }

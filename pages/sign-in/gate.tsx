@@ -2,6 +2,7 @@
 // external issuer. Says why that failed.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isDevMode } from "./dev-mode.ts";
 import { leaveForIssuer } from "./issuer-sign-in.ts";
 import type { OfferedIssuer } from "./offered-issuer.ts";
 import { describeRefusal, type Problem } from "./problem.ts";
@@ -124,7 +125,9 @@ export function Gate({ signIn, title, why, wayBack, holdsText = false, userName 
       </p>
       {signIn.issuers.length > 0 && <Issuers issuers={signIn.issuers} holdsText={holdsText} onChoose={leaveFor} />}
       <p class="note">
-        What you enter stays in the memory of this project's open pages until you close them, and goes to this API only.
+        {isDevMode()
+          ? "Dev mode keeps your sign-in in the session storage of this project's open tabs until you sign out or close them, and sends it to this API only."
+          : "What you enter stays in the memory of this project's open pages until you close them, and goes to this API only."}
       </p>
       {wayBack !== undefined && (
         <button type="button" id="back" onClick={wayBack.onClick}>

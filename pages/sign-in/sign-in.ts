@@ -1,8 +1,7 @@
 // Who has signed in on this page, and the requests that are sent with that credential. It stays in
-// this script's memory, in dev mode also in the tab's (dev-mode.ts), and is sent to this project's
-// own address only. Other pages of the project
-// that are open in the same browser get it, so that a person signs in once; when the last one is
-// closed, it is gone.
+// this script's memory, in dev mode also in the tab's sessionStorage (dev-mode.ts), and is sent to
+// this project's own address only. Other pages of the project that are open in the same browser get
+// it, so that a person signs in once; when the last one is closed, it is gone.
 
 import type { Access, Role } from "../../core/config/types.ts";
 import type { AuthorizationResponse } from "./authorization.ts";

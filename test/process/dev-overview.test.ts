@@ -191,6 +191,7 @@ describe("the overview of jsonplane dev", () => {
       await page.evaluate("document.querySelector('#sign-out').click()");
       await page.until("document.querySelector('#gate')");
       expect(await page.evaluate("sessionStorage.length")).toBe(0);
+      expect(await page.evaluate("document.querySelector('#gate .note').innerText")).toContain("session storage");
     }
   });
 
