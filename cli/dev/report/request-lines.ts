@@ -49,7 +49,7 @@ const maxLinesPerFlush = 40;
 const maxPathCharacters = 100;
 const maxQueryCharacters = 200;
 
-/** Undefined where not even warnings are wanted, and where the log has a line per request itself. */
+/** Undefined where not even warnings are wanted, and where the log has a line per request. */
 export function requestLinesFor(
   stdout: Pick<NodeJS.WriteStream, "write"> & { hasColors?(): boolean },
   logLevel: LogLevel,
