@@ -29,7 +29,7 @@ export function Start({ description, links }: StartProps) {
         {rootKeys.map(({ name }) => (
           <li key={name}>
             <a href={fragmentOf({ kind: "rootKey", rootKey: name })}>{name}</a>
-            <p class="quiet">A JSON value, edited by paths.</p>
+            <p class="quiet">Settings as a tree</p>
           </li>
         ))}
       </ul>

@@ -55,7 +55,7 @@ const shop = project(
           minItems: 1,
           items: { type: "object", required: ["book"], properties: { book: { type: "string" } } },
         },
-        shipTo: address,
+        shipTo: { ...address, title: "Delivery address" },
         billTo: address,
         tags: { type: "array", items: { type: "string" } },
         either: { oneOf: [{ type: "string" }, { type: "object" }] },
@@ -140,7 +140,10 @@ describe("the form of an object", () => {
     await put(page, "total", "12.50");
     await set(page, "state", '"paid"', "change");
     await set(page, "due", "2026-02-01", "input");
+    const gift = `${control("gift")}.parentElement.innerText`;
+    expect(await page.evaluate(`${gift}.includes("not set") && !${control("gift")}.indeterminate`)).toBe(true);
     await page.evaluate(`${control("gift")}.click()`);
+    await page.until(`!${gift}.includes("not set")`);
     await put(page, "country", "FR");
     await click(page, "Add tag");
     await page.until("document.activeElement.matches('.elements input')");
@@ -176,6 +179,35 @@ describe("the form of an object", () => {
     await page.picture(`${pictures}form-${options.width}-${options.scheme}.png`);
     await put(page, "total", "1");
     await page.until(`${wrong}.length === 1`);
+  });
+
+  it("stores only the person's own changes over what somebody else has changed meanwhile", async () => {
+    const page = await opened(`/api/orders/${id}`, { ...phone, height: 400 });
+    await put(page, "total", "16");
+    await put(page, "name", "Ada");
+    await change({ total: 20, pages: 600, shipTo: { country: "FR" } });
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+    await click(page, "Save");
+    await page.until(shows("Somebody else changed this object meanwhile."));
+    const at = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect()`;
+    expect(await page.evaluate(`${at(".conflict")}.top >= ${at(".bar")}.bottom`)).toBe(true);
+    const differences = "[...document.querySelectorAll('.differences li')].map((each) => each.innerText)";
+    expect((await page.evaluate<string[]>(differences)).map((each) => each.replace(/\s+/g, " "))).toEqual([
+      "total changed by both Stored now 20 Yours 16",
+      'Delivery address › name changed by you Stored now "Jane" Yours "Ada"',
+      'Delivery address › country changed by somebody else Stored now "FR" Yours "GB"',
+      "pages changed by somebody else Stored now 600 Yours none",
+    ]);
+    await page.picture(`${pictures}form-conflict.png`);
+    await click(page, "Save mine over it");
+    await page.until(shows("Saved."));
+    expect(await stored()).toBe(
+      order
+        .replace('"total":1.0', '"total":16')
+        .replace('"name":"Jane","country":"GB"', '"name":"Ada","country":"FR"')
+        .replace("1.50", "1.5")
+        .replace(/\}$/, ',"pages":600}'),
+    );
   });
 
   it("is the same text as the JSON beside it, where what the form can't show is edited", async () => {

@@ -258,10 +258,10 @@ describe("an object", () => {
     await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was saved")`);
     expect(await page.evaluate("document.activeElement.closest('.conflict') !== null")).toBe(true);
     expect(await page.evaluate(differences)).toEqual([
-      '/title changed by both Stored now "Theirs" Yours "Mine"',
-      "/price changed by you Stored now 1.0 Yours none",
-      "/isbn changed by you Stored now 9007199254740993 Yours none",
-      "/tags changed by both Stored now [] Yours none",
+      'title changed by both Stored now "Theirs" Yours "Mine"',
+      "price changed by you Stored now 1.0 Yours none",
+      "isbn changed by you Stored now 9007199254740993 Yours none",
+      "tags changed by both Stored now [] Yours none",
     ]);
     for (const options of screens) {
       await page.look(options);
@@ -294,6 +294,7 @@ describe("an object", () => {
     const page = await opened(`/api/receipts/${id}`);
     await page.until(editor);
     expect(await page.evaluate(`${editor}.ariaReadOnly`)).toBe("true");
+    expect(await page.evaluate(shows("You may read this, not change it."))).toBe(true);
     await page.evaluate(`void ((real) => { globalThis.fetch = (request) => {
       if (request.method === "DELETE" && !globalThis.hasFailed) {
         globalThis.hasFailed = true;

@@ -33,11 +33,17 @@ export function FormOrJson(props: FormOrJsonProps) {
   const editor = (
     <JsonEditor label={label} text={text} faults={faults} readOnly={readOnly} onChange={onChange} onSave={onSave} />
   );
-  if (fields.length === 0) return editor;
   return (
-    <Tabs label={label} tabs={["Form", "JSON"]} chosen={isJson ? 1 : 0} onChoose={(index) => setJson(index === 1)}>
-      {isJson ? editor : <ObjectForm {...props} faults={faults} showJson={() => setJson(true)} />}
-    </Tabs>
+    <>
+      {readOnly && <p class="quiet">You may read this, not change it.</p>}
+      {fields.length === 0 ? (
+        editor
+      ) : (
+        <Tabs label={label} tabs={["Form", "JSON"]} chosen={isJson ? 1 : 0} onChoose={(index) => setJson(index === 1)}>
+          {isJson ? editor : <ObjectForm {...props} faults={faults} showJson={() => setJson(true)} />}
+        </Tabs>
+      )}
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { kindOf, membersIn, membersOf } from "../../../core/json/members.ts";
 import { type EditorFault, isUntouched } from "../editor/faults.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 import { type Control, type Field, isNullable } from "../fields.ts";
+import { singularOf } from "../objects/names.ts";
 
 /** Of a list in a form: nobody reads more one by one. */
 const maxEntries = 100;
@@ -116,8 +117,23 @@ export function hasFieldAt(fields: readonly Field[], pointer: string): boolean {
 function leadsToField(fields: readonly Field[], [name, ...rest]: readonly string[]): boolean {
   const found = fields.find((field) => field.name === name);
   if (found === undefined || rest.length === 0) return found !== undefined;
-  if (found.control.kind === "group") return leadsToField(found.control.fields, rest);
-  if (found.control.kind !== "list") return found.control.kind === "json";
-  const { item } = found.control;
-  return leadsToField([{ ...item, name: String(rest[0]) }], rest);
+  return found.control.kind === "json" || leadsToField(fieldsIn(found, rest), rest);
+}
+
+/** What people read of a place: labels, and the names of what has none. */
+export function labelAt(fields: readonly Field[], pointer: string): string {
+  return labelsOf(fields, segmentsOf(pointer)).join(" › ");
+}
+
+function labelsOf(fields: readonly Field[], [name, ...rest]: readonly string[]): readonly string[] {
+  if (name === undefined) return [];
+  const found = fields.find((field) => field.name === name);
+  return found === undefined ? [name, ...rest] : [found.label, ...labelsOf(fieldsIn(found, rest), rest)];
+}
+
+/** The fields of a group, or the element of a list to which `rest` leads. */
+function fieldsIn({ label, control }: Field, [name = ""]: readonly string[]): readonly Field[] {
+  if (control.kind === "group") return control.fields;
+  if (control.kind !== "list") return [];
+  return [{ ...control.item, name, label: `${singularOf(label)} ${Number(name) + 1}` }];
 }

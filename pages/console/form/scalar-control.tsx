@@ -42,9 +42,9 @@ function BooleanControl({ field, value, onChange, attributes }: ScalarControlPro
         type="checkbox"
         {...attributes}
         checked={value === "true"}
-        indeterminate={isUnset}
         onChange={({ currentTarget }) => onChange(String(currentTarget.checked))}
       />
+      {isUnset && <span class="quiet unset">not set</span>}
       {!isUnset && !field.isRequired && (
         <button type="button" class="clear" onClick={() => onChange(clearedValue(field))}>
           Clear<span class="visually-hidden"> {field.label}</span>

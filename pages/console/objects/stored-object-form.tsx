@@ -90,6 +90,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         <ConflictNotice
           stored={object}
           noun="object"
+          fields={resource.fields}
           canSave={canSave}
           onSettled={onSettled}
           recreate={
@@ -144,7 +145,7 @@ function Metadata({ body }: { readonly body: string }) {
   if (created === undefined) return null;
   return (
     <p class="quiet">
-      Created {timeOf(created)} by {String(creator)} ({String(kind)})
+      Created {timeOf(created)} by {kind === "anonymous" ? "an anonymous caller" : `${creator} (${kind})`}
     </p>
   );
 }

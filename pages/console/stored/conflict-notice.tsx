@@ -3,6 +3,7 @@
 
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
+import type { Field } from "../fields.ts";
 import { DifferenceList } from "./difference-list.tsx";
 import type { Conflict, Stored, StoredText, WriteAction } from "./stored-text.ts";
 
@@ -13,6 +14,8 @@ export interface ConflictNoticeProps {
   readonly stored: StoredText;
   /** What is stored, in a word. */
   readonly noun: "object" | "value";
+  /** Of the object, whose labels are shown; without them JSON Pointers are. */
+  readonly fields?: readonly Field[];
   /** False while the draft can't be stored. */
   readonly canSave: boolean;
   readonly onSettled: (outcome: ConflictOutcome) => void;
@@ -41,8 +44,12 @@ export function ConflictNotice(props: ConflictNoticeProps) {
         <strong>{whatHappened(conflict, props.noun)}</strong>{" "}
         {action === "save" ? "Nothing was saved" : "Nothing was deleted"}, and what you entered is still here.
         {hasMoved && action === "save" && " Copy it before you load what is stored."}
+        {current !== undefined &&
+          !hasMoved &&
+          action === "save" &&
+          " Saving yours over it keeps what only they changed."}
       </p>
-      {current !== undefined && <TheirVersion stored={props.stored} action={action} current={current} />}
+      {current !== undefined && <TheirVersion {...props} action={action} current={current} />}
       <div class="actions">
         {current === undefined ? <DeletedActions {...props} /> : <ChangedActions {...props} conflict={conflict} />}
       </div>
@@ -56,19 +63,19 @@ function whatHappened({ current, hasMoved }: Conflict, noun: string): string {
   return `Somebody else ${current === undefined ? "deleted" : "changed"} this ${noun} meanwhile.`;
 }
 
-interface TheirVersionProps {
-  readonly stored: StoredText;
+interface TheirVersionProps extends Pick<ConflictNoticeProps, "stored" | "fields"> {
   readonly action: WriteAction;
   readonly current: Stored;
 }
 
-function TheirVersion({ stored: { state }, action, current }: TheirVersionProps) {
+function TheirVersion({ stored: { state }, fields, action, current }: TheirVersionProps) {
   const before = state.stored?.text ?? "";
   // A delete is about what was loaded, whatever was entered since.
   const mine = action === "save" ? state.draft : before;
   return (
     <DifferenceList
       versions={{ before, theirs: current.text, mine }}
+      fields={fields}
       mineLabel={action === "save" ? "Yours" : "As you saw it"}
     />
   );

@@ -3,10 +3,14 @@
 
 import { useId, useMemo } from "preact/hooks";
 import { prettyJson } from "../editor/pretty.ts";
+import type { Field } from "../fields.ts";
+import { labelAt } from "../form/form-text.ts";
 import { type Difference, differencesOf, type Versions } from "./differences.ts";
 
 export interface DifferenceListProps {
   readonly versions: Versions;
+  /** Whose labels are shown; without them JSON Pointers are. */
+  readonly fields: readonly Field[] | undefined;
   /** What the person's version is called. */
   readonly mineLabel: "Yours" | "As you saw it";
 }
@@ -15,7 +19,7 @@ export interface DifferenceListProps {
 const maxShown = 50;
 const maxCharacters = 400;
 
-export function DifferenceList({ versions, mineLabel }: DifferenceListProps) {
+export function DifferenceList({ versions, fields, mineLabel }: DifferenceListProps) {
   const id = useId();
   const { before, theirs, mine } = versions;
   const differences = useMemo(() => differencesOf(versions), [before, theirs, mine]);
@@ -27,7 +31,7 @@ export function DifferenceList({ versions, mineLabel }: DifferenceListProps) {
       <p id={id}>These values differ:</p>
       <ul class="differences" aria-labelledby={id}>
         {differences.slice(0, maxShown).map((difference) => (
-          <DifferenceItem key={difference.pointer} difference={difference} mineLabel={mineLabel} />
+          <DifferenceItem key={difference.pointer} difference={difference} fields={fields} mineLabel={mineLabel} />
         ))}
       </ul>
       {hidden > 0 && <p>{hidden.toLocaleString()} more are not shown.</p>}
@@ -35,9 +39,8 @@ export function DifferenceList({ versions, mineLabel }: DifferenceListProps) {
   );
 }
 
-interface DifferenceItemProps {
+interface DifferenceItemProps extends Pick<DifferenceListProps, "fields" | "mineLabel"> {
   readonly difference: Difference;
-  readonly mineLabel: DifferenceListProps["mineLabel"];
 }
 
 const changedByWords: Readonly<Record<Difference["changedBy"], string>> = {
@@ -46,12 +49,11 @@ const changedByWords: Readonly<Record<Difference["changedBy"], string>> = {
   both: "changed by both",
 };
 
-function DifferenceItem({ difference, mineLabel }: DifferenceItemProps) {
+function DifferenceItem({ difference, fields, mineLabel }: DifferenceItemProps) {
   const { pointer, theirs, mine, changedBy } = difference;
   return (
     <li>
-      {pointer === "" ? "The whole value" : <code>{pointer}</code>}{" "}
-      <span class="quiet">{changedByWords[changedBy]}</span>
+      <Place pointer={pointer} fields={fields} /> <span class="quiet">{changedByWords[changedBy]}</span>
       <dl>
         <div>
           <dt>Stored now</dt>
@@ -64,6 +66,15 @@ function DifferenceItem({ difference, mineLabel }: DifferenceItemProps) {
       </dl>
     </li>
   );
+}
+
+interface PlaceProps extends Pick<DifferenceListProps, "fields"> {
+  readonly pointer: string;
+}
+
+function Place({ pointer, fields }: PlaceProps) {
+  if (pointer === "") return <>The whole value</>;
+  return fields === undefined ? <code>{pointer}</code> : <strong>{labelAt(fields, pointer)}</strong>;
 }
 
 function Value({ text }: { readonly text: string | undefined }) {

@@ -1,9 +1,12 @@
 // Stored JSON and the draft that a person makes of it: what was read, what was entered since, and
 // the requests between the two. An answer to an earlier request never replaces a draft, and nothing
 // overwrites what somebody else has stored meanwhile: that is a conflict, which the person resolves
-// about exactly the version that was read when it was found.
+// about exactly the version that was read when it was found. A save over it makes the person's own
+// changes to that version.
 
 import type { Problem } from "../../sign-in/problem.ts";
+import { prettyJson } from "../editor/pretty.ts";
+import { mergeMine } from "./differences.ts";
 import type { Answer, ConditionalRequest } from "./send-conditionally.ts";
 
 /** A version as it was read. */
@@ -107,6 +110,9 @@ export class StoredText {
 
   /** True once the draft is stored. `over` = the version that it replaces; undefined: nothing. */
   save(over: Stored | undefined): Promise<boolean> {
+    if (this.#state.writing === undefined && over !== undefined && over === this.#state.conflict?.current) {
+      this.#moveDraftTo(over);
+    }
     return this.#write("save", over);
   }
 
@@ -121,6 +127,14 @@ export class StoredText {
     if (current === undefined) return;
     this.#show(current);
     this.#change({ message: "This is what is stored." });
+  }
+
+  /** What somebody else has changed alone becomes part of the draft. */
+  #moveDraftTo(current: Stored): void {
+    const { stored, draft } = this.#state;
+    const merged = mergeMine({ before: stored?.text ?? "", theirs: current.text, mine: draft });
+    // What isn't JSON is refused, and stays a draft of what it was made of.
+    if (merged !== undefined) this.#change({ stored: current, draft: prettyJson(merged) });
   }
 
   async #write(action: WriteAction, over: Stored | undefined): Promise<boolean> {

@@ -8,6 +8,7 @@ import {
   firstText,
   fits,
   hasFieldAt,
+  labelAt,
   localTime,
   numberText,
   standingFaults,
@@ -138,4 +139,12 @@ describe("what the server found wrong", () => {
       ...[false, false, false],
     ]);
   });
+});
+
+it("names a place by the labels that people read, and by names where there are none", () => {
+  const lines = { type: "array", items: { type: "object", properties: { book: { type: "string", title: "Book" } } } };
+  const fields = fieldsOf({ properties: { lines, any: { title: "Anything" } } });
+  expect(["/lines/1/book", "/lines/0/other", "/any/deep", "/pages"].map((pointer) => labelAt(fields, pointer))).toEqual(
+    [...["lines › line 2 › Book", "lines › line 1 › other", "Anything › deep", "pages"]],
+  );
 });

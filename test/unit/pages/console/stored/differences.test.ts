@@ -1,7 +1,7 @@
 // What a person is shown of a version that somebody else has stored meanwhile.
 
 import { expect, it } from "vitest";
-import { differencesOf } from "../../../../../pages/console/stored/differences.ts";
+import { differencesOf, mergeMine } from "../../../../../pages/console/stored/differences.ts";
 
 it("are the members that differ, at every depth, with every digit, and who has changed them", () => {
   const differences = differencesOf({
@@ -28,10 +28,29 @@ it.each([
   expect(differencesOf({ before: "0", theirs, mine })).toEqual([{ pointer: "", theirs, mine, changedBy: "both" }]);
 });
 
+it("are a whole list where somebody has added to it or removed from it", () => {
+  expect(differencesOf({ before: "[1]", theirs: "[0,1]", mine: "[1,2]" })).toEqual([
+    { pointer: "", theirs: "[0,1]", mine: "[1,2]", changedBy: "both" },
+  ]);
+});
+
 it("are none where only white space and the order of members differ", () => {
   expect(differencesOf({ before: "1", theirs: '{"a":1,"b":[]}', mine: '{ "b": [], "a": 1 }' })).toEqual([]);
 });
 
 it("can't be told of a text that isn't JSON", () => {
   expect(differencesOf({ before: "1", theirs: "2", mine: "{" })).toBeUndefined();
+});
+
+it("leave to a save of mine what only somebody else has changed", () => {
+  const before = '{"title":"Emma","price":3,"a/b":{"c":1,"d":[1,2]},"gone":1,"both":1}';
+  const merged = mergeMine({
+    before,
+    theirs: '{"title":"Emma","price":20.0,"a/b":{"c":1.0,"d":[1,3]},"gone":1,"both":2,"pages":600}',
+    mine: '{"title":"Emma II","price":3,"a/b":{"c":1,"d":[0,2],"e":null},"both":9007199254740993}',
+  });
+  expect(merged).toBe(
+    '{"title":"Emma II","price":20.0,"a/b":{"c":1.0,"d":[0,3],"e":null},"both":9007199254740993,"pages":600}',
+  );
+  expect(mergeMine({ before, theirs: before, mine: "{" })).toBeUndefined();
 });
