@@ -29,7 +29,9 @@ export function ConflictNotice(props: ConflictNoticeProps) {
   const { conflict } = props.stored.state;
   useLayoutEffect(() => {
     const { current } = box;
-    current?.focus();
+    // The focus alone would bring the middle of a tall box into sight.
+    current?.focus({ preventScroll: true });
+    current?.scrollIntoView({ block: "start" });
     return () => {
       const heading = current?.parentElement?.closest("section, main")?.querySelector<HTMLElement>("h1, h2");
       if (current?.contains(document.activeElement)) heading?.focus();
