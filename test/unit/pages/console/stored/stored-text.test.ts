@@ -179,6 +179,22 @@ describe("a conflict", () => {
     expect(text.state.conflict).toEqual({ action: "save", current: version("4", "c"), hasMoved: false });
   });
 
+  it("keeps what only somebody else has changed, also in what is entered while it is settled", async () => {
+    const { text, sent, answer } = started();
+    void text.load();
+    await answer(ok('{"a":1}', "a"));
+    text.edit('{"a":2}');
+    void text.save(text.state.stored);
+    await answer(refused(412));
+    await answer(ok('{"a":3,"b":4}', "b"));
+    void text.save(text.state.conflict?.current);
+    expect(JSON.parse(sent.at(-1)?.request.body ?? "")).toEqual({ a: 2, b: 4 });
+    expect(sent.at(-1)?.request.condition).toEqual({ etag: "b" });
+    text.edit(text.state.draft.replace("2", "22"));
+    await answer(ok('{"a":2,"b":4}', "c"));
+    expect(JSON.parse(text.state.draft)).toEqual({ a: 22, b: 4 });
+  });
+
   it("is settled by what somebody else has stored, without another request", async () => {
     const { text, sent } = await inConflict();
     const before = sent.length;
