@@ -1,6 +1,8 @@
 // What the console begins with: what there is, and what may be done with it.
 
-import type { Description } from "./description.ts";
+import type { Description, Resource } from "./description.ts";
+import { NewestObjects, useNewest } from "./objects/newest-objects.tsx";
+import type { LoadedPage } from "./objects/use-object-pages.ts";
 import { fragmentOf } from "./route.ts";
 import type { Links } from "./use-description.ts";
 import { ViewHeading } from "./view-heading.tsx";
@@ -13,18 +15,15 @@ export interface StartProps {
 
 export function Start({ description, links }: StartProps) {
   const { title, resources, rootKeys } = description;
+  const newest = useNewest(resources);
   const isEmpty = resources.length === 0 && rootKeys.length === 0;
   return (
     <>
       <ViewHeading name={title} />
       {isEmpty && <p>The project has neither resources nor root keys that anybody may use.</p>}
       <ul class="cards">
-        {resources.map(({ name, description: text, fields }) => (
-          <li key={name}>
-            <a href={fragmentOf({ kind: "list", resource: name, query: "" })}>{name}</a>
-            {text !== undefined && <p>{text}</p>}
-            {fields.length > 0 && <p class="quiet">{fields.map((field) => field.name).join(", ")}</p>}
-          </li>
+        {resources.map((resource) => (
+          <ResourceCard key={resource.name} resource={resource} newest={newest.get(resource.name)} />
         ))}
         {rootKeys.map(({ name }) => (
           <li key={name}>
@@ -44,5 +43,23 @@ export function Start({ description, links }: StartProps) {
         </p>
       )}
     </>
+  );
+}
+
+interface ResourceCardProps {
+  readonly resource: Resource;
+  /** Undefined where it is not loaded, or refused. */
+  readonly newest: LoadedPage | undefined;
+}
+
+function ResourceCard({ resource, newest }: ResourceCardProps) {
+  const { name, description, fields } = resource;
+  return (
+    <li>
+      <a href={fragmentOf({ kind: "list", resource: name, query: "" })}>{name}</a>
+      {description !== undefined && <p>{description}</p>}
+      {fields.length > 0 && <p class="quiet">{fields.map((field) => field.name).join(", ")}</p>}
+      {newest !== undefined && <NewestObjects resource={resource} newest={newest} />}
+    </li>
   );
 }

@@ -10,7 +10,7 @@ import { go } from "../use-route.ts";
 import { ViewHeading } from "../view-heading.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { type ListQuery, readListQuery, writeListQuery } from "./list-query.ts";
-import { singularOf } from "./names.ts";
+import { countOf, singularOf } from "./names.ts";
 import { ObjectTable } from "./object-table.tsx";
 import { type ObjectPages, type ObjectsOfPage, type PageState, useObjectPages } from "./use-object-pages.ts";
 
@@ -115,7 +115,7 @@ function statusOf(state: PageState, name: string, query: ListQuery): string {
   const { pagesBefore } = page.position;
   if (page.listed.length === 0 && pagesBefore === 0) return `No ${name} match the filters.`;
   const { count = page.listed.length } = page;
-  const all = `${count.toLocaleString()} ${count === 1 ? singularOf(name) : name}`;
+  const all = countOf(count, name);
   if (pagesBefore === 0) return all;
   return `${all}, ${pagesBefore === undefined ? "a page after the first" : `page ${pagesBefore + 1}`}`;
 }

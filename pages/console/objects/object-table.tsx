@@ -9,6 +9,7 @@ import { CellEditor, type ListedObject } from "./cell-editor.tsx";
 import { CellValue, cellText } from "./cell-value.tsx";
 import { type Column, columnsOf, isNumeric, leadOf, valueIn } from "./columns.ts";
 import { nextSort } from "./list-query.ts";
+import { shortId } from "./names.ts";
 import { Sideways } from "./sideways.tsx";
 import { timeOf } from "./time-of.ts";
 
@@ -182,9 +183,4 @@ function orderOf(name: string, sort: string | undefined): readonly ["ascending" 
 
 function valuesIn(items: readonly object[], { path }: Column): readonly unknown[] {
   return items.map((item) => valueIn(item, path));
-}
-
-/** Ids that were made at the same time begin alike. */
-function shortId(id: string): string {
-  return id.length <= 12 ? id : `…${id.slice(-6)}`;
 }

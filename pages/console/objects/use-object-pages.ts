@@ -22,7 +22,7 @@ export interface ObjectsOfPage extends LoadedPage {
   readonly isFallback: boolean;
 }
 
-interface LoadedPage {
+export interface LoadedPage {
   /** Of the entire list. */
   readonly count?: number;
   readonly listed: readonly ListedObject[];
@@ -109,7 +109,7 @@ function urlOf(resource: string, query: string, limit: number): string {
   return `api/${encodeURIComponent(resource)}?${parameters}`;
 }
 
-async function loadPage(url: string, signIn: SignIn, signal: AbortSignal): Promise<Loaded> {
+export async function loadPage(url: string, signIn: SignIn, signal: AbortSignal): Promise<Loaded> {
   try {
     const response = await signIn.send(url, { signal });
     if (!response.ok) return { problem: await problemOf(response) };
