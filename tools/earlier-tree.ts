@@ -9,8 +9,8 @@ import { type Finished, lastWords, runCommand } from "./parts/run-command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The commit of 0.1.0: later versions read what it stores, and upgrades are tested from it. */
-export const firstRelease = "17efe9686885aa1c76b104bc372dd9a6af0f0d04";
+/** The commit of 0.1.0, from which upgrades are tested; undefined until there is one. */
+export const firstRelease: string | undefined = undefined;
 
 export interface EarlierTree {
   readonly path: string;
