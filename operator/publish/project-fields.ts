@@ -131,7 +131,11 @@ function opened(keyring: Keyring, binding: Omit<SealBinding, "uid">, sealed: str
 /** Undefined without the project's own field and its ring: the rest is worth nothing then. */
 function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
   const found: FoundParts = {
-    ...{ resources: new Map(), rootKeys: new Map(), users: new Map(), keys: new Map(), issuers: new Map() },
+    resources: new Map(),
+    rootKeys: new Map(),
+    users: new Map(),
+    keys: new Map(),
+    issuers: new Map(),
   };
   for (const { field, content } of read) if (content !== undefined) put(found, field, content);
   const { project, signing, ...maps } = found;

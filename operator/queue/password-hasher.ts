@@ -76,10 +76,16 @@ export function createPasswordHasher({
   const projects = new Map<string, Jobs>();
   let isStopped = false;
 
+  const jobsOf = (project: string): Jobs => {
+    const jobs = projects.get(project) ?? new Map();
+    projects.set(project, jobs);
+    return jobs;
+  };
+
   const run = async (project: string, digest: string, make: () => Promise<string>): Promise<void> => {
     const job: Job = { since: monotonic() };
-    const jobs = projects.get(project);
-    jobs?.set(digest, job);
+    const jobs = jobsOf(project);
+    jobs.set(digest, job);
     /** Otherwise nobody asks for it any more. */
     const isWanted = (): boolean => !isStopped && projects.get(project)?.get(digest) === job;
     await permits.acquire(projectOfKey(project).namespace);
@@ -96,19 +102,18 @@ export function createPasswordHasher({
   };
 
   const ask = (project: string, digest: string, make: () => Promise<string>): string | undefined => {
-    const jobs = projects.get(project);
-    const job = jobs?.get(digest);
+    const jobs = jobsOf(project);
+    const job = jobs.get(digest);
     if (job === undefined) void run(project, digest, make);
     if (job?.made === undefined) return undefined;
     if ("value" in job.made) return job.made.value;
-    jobs?.delete(digest);
+    jobs.delete(digest);
     throw job.made.error;
   };
 
   return {
     passOf(project) {
-      const jobs: Jobs = projects.get(project) ?? new Map();
-      projects.set(project, jobs);
+      const jobs = jobsOf(project);
       const asked = new Set<string>();
       return {
         async hashPassword(password, cost) {
@@ -146,6 +151,6 @@ function forgetOthers(jobs: Jobs, asked: ReadonlySet<string>): void {
 }
 
 /** Those without a result, the earliest first. */
-function unmadeOf(jobs: Jobs = new Map()): readonly Job[] {
+function unmadeOf(jobs: Jobs): readonly Job[] {
   return [...jobs.values()].filter(({ made }) => made === undefined);
 }

@@ -23,6 +23,12 @@ import type { EventRecorder } from "../record/event-recorder.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
 
+/** What the watches tell a pass. */
+export interface WatchedForPass {
+  /** Whether the Project has changed since the worker took its key: another run follows. */
+  isChanged(ref: ProjectRef): boolean;
+}
+
 /** What all passes of one leader work with. */
 export interface ReconcileDeps {
   readonly clock: Clock;
@@ -31,10 +37,7 @@ export interface ReconcileDeps {
     readonly adopt: boolean;
     readonly baseUrlOf: (ref: ProjectRef) => string;
   };
-  readonly watched: {
-    /** Whether the Project has changed since the worker took its key: another run follows. */
-    isChanged(ref: ProjectRef): boolean;
-  };
+  readonly watched: WatchedForPass;
   readonly writer: ConfigWriter;
   readonly absences: Absences;
   readonly namespaces: NamespaceUids;

@@ -13,7 +13,7 @@ import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { WorkResult } from "../queue/workers.ts";
-import type { PassProgress, ReconcileDeps } from "../reconcile/pass.ts";
+import type { PassProgress, ReconcileDeps, WatchedForPass } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { ReconcileResult, UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
@@ -31,14 +31,12 @@ export interface ProcessKeyDeps extends ReconcileDeps {
 }
 
 /** What the watches know of Projects. */
-export interface WatchedProjects {
+export interface WatchedProjects extends WatchedForPass {
   objectsOf(ref: ProjectRef): ProjectObjects;
   /**
    * False while something of the namespace was never listed: nothing there may be taken for absent.
    */
   isCurrent(namespace: string): boolean;
-  /** Whether the Project has changed since the worker took its key: another run follows. */
-  isChanged(ref: ProjectRef): boolean;
   /**
    * Objects of the key that the watch or a list reported as gone; they are the caller's until
    * `giveBack`.
