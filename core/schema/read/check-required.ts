@@ -3,9 +3,10 @@
 
 import { childPointer } from "../../json/json-pointer.ts";
 import type { SchemaReport } from "./report.ts";
-import { alwaysInPlace, inPlace, inside, reachable, type SchemaNode, type SchemaTree } from "./schema-tree.ts";
+import { alwaysInPlace, inPlace, inside, namesOf, reachable, type SchemaNode, type SchemaTree } from "./schema-tree.ts";
 
 export function checkRequired(root: SchemaNode, nodes: readonly SchemaNode[], report: SchemaReport): void {
+  const closures = new Map([root, ...nodes].map((node) => [node, closureOf(node)] as const));
   // Each pair is compared once, however many schemas refer to both.
   const compared = new Map<SchemaNode, Set<SchemaNode>>();
   const always = reachable(root, (node) => [...alwaysInPlace(node), ...inside(node)]);
@@ -14,7 +15,7 @@ export function checkRequired(root: SchemaNode, nodes: readonly SchemaNode[], re
     const say = always.has(node) ? "contradiction" : "warn";
     const together = nodesOf(reachable(node, alwaysInPlace));
     for (const closing of together) {
-      const closure = closureOf(closing);
+      const closure = closures.get(closing);
       if (closure === undefined) continue;
       const done = compared.get(closing) ?? new Set();
       compared.set(closing, done);
@@ -73,8 +74,8 @@ function nodesOf(trees: ReadonlySet<SchemaTree>): readonly SchemaNode[] {
 
 function sayUndeclared(requiring: SchemaNode, { keyword, declared }: Closure, say: SchemaReport["warn"]): void {
   const required = requiring.assertions.get("required");
-  for (const [index, name] of Array.isArray(required) ? required.entries() : []) {
-    if (declared.has(String(name))) continue;
+  for (const [index, name] of namesOf(required)) {
+    if (declared.has(name)) continue;
     say(
       childPointer(childPointer(requiring.pointer, "required"), index),
       () =>

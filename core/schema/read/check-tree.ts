@@ -1,14 +1,13 @@
 // Checks a schema as a whole: refuses references that lead back to themselves without going into
 // the value, schemas that multiply by references, roots that admit no object, and reserved names.
 
-import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
 import { schemaLimits } from "../limits.ts";
 import { checkRequired } from "./check-required.ts";
 import type { SchemaRead } from "./read-schema.ts";
 import type { SchemaReport } from "./report.ts";
-import { alwaysInPlace, inPlace, reachable, type SchemaNode, schemasPerValue } from "./schema-tree.ts";
+import { alwaysInPlace, inPlace, namesOf, reachable, type SchemaNode, schemasPerValue } from "./schema-tree.ts";
 
 /** Top-level names that a schema can't declare: own members, and query parameters. */
 export const reservedNames: ReadonlySet<string> = new Set([
@@ -120,10 +119,6 @@ function* reservedIn({ assertions, named, pointer }: SchemaNode): Generator<[nam
     yield [name, needs];
     for (const [index, needed] of namesOf(names)) yield [needed, childPointer(needs, index)];
   }
-}
-
-function namesOf(list: Json | undefined): readonly [index: number, name: string][] {
-  return Array.isArray(list) ? [...list.entries()] : [];
 }
 
 function warnOfReserved(node: SchemaNode, report: SchemaReport): void {

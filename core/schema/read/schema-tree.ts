@@ -110,6 +110,11 @@ export function reachable(
   return found;
 }
 
+/** The entries of a list of names, such as that of `required`. */
+export function namesOf(list: Json | undefined): readonly [index: number, name: string][] {
+  return Array.isArray(list) ? [...list.entries()] : [];
+}
+
 /** How many schemas apply to one value of `tree`. `known` is a cache, filled here. */
 export function schemasPerValue(tree: SchemaTree, known: Map<SchemaNode, number>): number {
   if (typeof tree === "boolean") return 1;

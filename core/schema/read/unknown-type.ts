@@ -17,8 +17,8 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ...["nil", "none", "undefined"].map((name) => [name, "null"] as const),
   ...["datetime", "timestamp", "instant"].map((name) => [name, "date-time"] as const),
   ...["url", "link"].map((name) => [name, "uri"] as const),
-  ...["guid"].map((name) => [name, "uuid"] as const),
-  ...["ip"].map((name) => [name, "ipv4"] as const),
+  ["guid", "uuid"],
+  ["ip", "ipv4"],
 ]);
 
 /** Those that need another keyword. */
