@@ -49,6 +49,11 @@ export function membersOf(text: string): readonly Member[] {
   return members;
 }
 
+/** The texts of an object's values by name. */
+export function valuesOf(text: string): ReadonlyMap<string, string> {
+  return new Map(membersOf(text).map(({ name, valueStart, valueEnd }) => [name, text.slice(valueStart, valueEnd)]));
+}
+
 /** The name, unescaped, whose quotes stand at `start` and before `end`. */
 export function nameIn(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);

@@ -64,7 +64,7 @@ export function DataNavigation({ description, route }: { readonly description: D
       <button type="button" class="menu" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
         Menu
       </button>
-      <div id={id} class={isOpen ? "open" : "folded"}>
+      <div id={id} class={isOpen ? undefined : "folded"}>
         {resources.length > 0 && <h2>Resources</h2>}
         <ul>
           {resources.map(({ name }) => (

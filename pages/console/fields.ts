@@ -24,6 +24,8 @@ export interface Field {
   readonly values?: readonly string[];
   readonly description?: string;
   readonly isRequired: boolean;
+  /** It is an element of a list, which has no name of its own. */
+  readonly isElement?: true;
   /** An example of the schema, or its suggested value. */
   readonly placeholder?: string;
   readonly control: Control;
@@ -89,7 +91,7 @@ class FieldReader {
       return fields.length === 0 ? { kind: "json" } : { kind: "group", fields };
     }
     const items = this.#whole.resolve(property["items"]);
-    const item = this.#fieldOf("item", items, true, [...above, property]);
+    const item: Field = { ...this.#fieldOf("item", items, true, [...above, property]), isElement: true };
     const isShown = item.control.kind !== "json" && property["prefixItems"] === undefined;
     return isShown ? { kind: "list", item } : { kind: "json" };
   }
@@ -112,7 +114,7 @@ export function isNullable({ types }: Field): boolean {
   return types.includes("null");
 }
 
-/** What a control shows of a JSON value that isn't text of a person: `true`, `7`, `hard`. */
+/** A JSON value as text: a string without its quotes, anything else as JSON. */
 export function plainText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

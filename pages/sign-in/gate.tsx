@@ -51,17 +51,13 @@ export function Gate({ signIn, title, why, wayBack, holdsText = false, userName 
     setFault("");
     setAsksForKey(keyInstead);
   };
-  const attempt = async (
-    event: SubmitEvent,
-    what: CredentialKind,
-    use: () => Promise<Problem | undefined>,
-  ): Promise<void> => {
+  const attempt = async (event: SubmitEvent, use: () => Promise<Problem | undefined>): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     setFault("");
     try {
       const problem = await use();
-      if (problem !== undefined) setFault(wordsFor(problem, what));
+      if (problem !== undefined) setFault(wordsFor(problem, asksForKey ? "key" : "password"));
       // It may still be shown, where somebody else should have signed in.
       else form.reset();
     } catch {
@@ -83,7 +79,7 @@ export function Gate({ signIn, title, why, wayBack, holdsText = false, userName 
         <form
           id="with-key"
           autocomplete="off"
-          onSubmit={(event) => void attempt(event, "key", () => signIn.withKey(key.current?.value.trim() ?? ""))}
+          onSubmit={(event) => void attempt(event, () => signIn.withKey(key.current?.value.trim() ?? ""))}
         >
           <label for="key">API key</label>
           <input id="key" ref={key} type="password" required autocomplete="off" spellcheck={false} />
@@ -96,9 +92,7 @@ export function Gate({ signIn, title, why, wayBack, holdsText = false, userName 
           id="with-password"
           autocomplete="off"
           onSubmit={(event) =>
-            void attempt(event, "password", () =>
-              signIn.withPassword(name.current?.value ?? "", password.current?.value ?? ""),
-            )
+            void attempt(event, () => signIn.withPassword(name.current?.value ?? "", password.current?.value ?? ""))
           }
         >
           <label for="username">User name</label>
@@ -173,14 +167,12 @@ function Issuers({ issuers, holdsText, onChoose }: IssuersProps) {
   );
 }
 
-type CredentialKind = "key" | "password";
-
-const rejected: Readonly<Record<CredentialKind, string>> = {
+const rejected = {
   key: "This API key was not accepted.",
   password: "The user name or the password is wrong.",
-};
+} as const;
 
 /** The detail of a 401 is for programs: how to write the header. */
-function wordsFor(problem: Problem, what: CredentialKind): string {
+function wordsFor(problem: Problem, what: keyof typeof rejected): string {
   return problem.status === 401 ? rejected[what] : describeRefusal(problem);
 }

@@ -4,11 +4,11 @@
 import { createContext } from "preact";
 import { useContext, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { childPointer } from "../../../core/json/json-pointer.ts";
-import { elementsOf, mergeMembers, withoutMembers } from "../../../core/json/members.ts";
+import { elementsOf, mergeMembers, valuesOf, withoutMembers } from "../../../core/json/members.ts";
 import type { EditorFault } from "../editor/faults.ts";
 import type { Field } from "../fields.ts";
 import { singularOf } from "../objects/names.ts";
-import { firstElement, fits, valuesOf } from "./form-text.ts";
+import { firstElement, fits, isUnset } from "./form-text.ts";
 import { ScalarControl } from "./scalar-control.tsx";
 
 export interface FormServices {
@@ -83,7 +83,7 @@ interface GroupRowProps extends FieldRowProps {
 }
 
 function GroupRow({ field, fields, pointer, value, onChange }: GroupRowProps) {
-  const text = value === undefined || value === "null" ? "{}" : value;
+  const text = isUnset(value) ? "{}" : value;
   return (
     <fieldset class="group">
       <legend>
@@ -105,7 +105,7 @@ interface ListRowProps extends FieldRowProps {
 }
 
 function ListRow({ field, item, pointer, value, onChange }: ListRowProps) {
-  const elements = value === undefined || value === "null" ? [] : elementsOf(value);
+  const elements = isUnset(value) ? [] : elementsOf(value);
   const list = useRef<HTMLUListElement>(null);
   const add = useRef<HTMLButtonElement>(null);
   const isAdding = useRef(false);
@@ -184,7 +184,7 @@ function Label({ field }: { readonly field: Field }) {
   return (
     <>
       {field.label}
-      {field.isRequired && field.name !== "item" && <span class="quiet"> required</span>}
+      {field.isRequired && field.isElement !== true && <span class="quiet"> required</span>}
     </>
   );
 }

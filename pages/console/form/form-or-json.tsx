@@ -93,7 +93,7 @@ function ObjectForm(props: ObjectFormProps) {
             {pointer !== "" && <code>{pointer}</code>} {message}
           </p>
         ))}
-        <fieldset disabled={readOnly} class="all">
+        <fieldset disabled={readOnly}>
           <legend class="visually-hidden">{label}</legend>
           <div ref={list}>
             <FieldList fields={fields} text={object} pointer="" onChange={(changed) => onChange(prettyJson(changed))} />

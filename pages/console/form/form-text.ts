@@ -3,7 +3,7 @@
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { segmentsOf } from "../../../core/json/json-pointer.ts";
-import { kindOf, membersIn, membersOf } from "../../../core/json/members.ts";
+import { kindOf, membersIn } from "../../../core/json/members.ts";
 import { type EditorFault, isUntouched } from "../editor/faults.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 import { type Control, type Field, isNullable } from "../fields.ts";
@@ -12,9 +12,9 @@ import { singularOf } from "../objects/names.ts";
 /** Of a list in a form: nobody reads more one by one. */
 const maxEntries = 100;
 
-/** Texts of the values by name; none of anything but an object. */
-export function valuesOf(text: string): ReadonlyMap<string, string> {
-  return new Map(membersOf(text).map(({ name, valueStart, valueEnd }) => [name, text.slice(valueStart, valueEnd)]));
+/** Whether a value counts as not entered: a form shows null like nothing. */
+export function isUnset(value: string | undefined): value is "null" | undefined {
+  return value === undefined || value === "null";
 }
 
 /** Canonical text of the object; undefined where the text is none. */
@@ -62,7 +62,7 @@ export function clearedValue(field: Field): string | undefined {
 
 /** Whether the control can show the value: a schema doesn't bind what was stored before it. */
 export function fits(control: Control, value: string | undefined): boolean {
-  if (value === undefined || value === "null") return true;
+  if (isUnset(value)) return true;
   const kind = kindOf(value);
   switch (control.kind) {
     case "text":

@@ -3,7 +3,7 @@
 
 import { useRef } from "preact/hooks";
 import { type Field, plainText } from "../fields.ts";
-import { clearedValue, localTime, numberText, timeAt } from "./form-text.ts";
+import { clearedValue, isUnset, localTime, numberText, timeAt } from "./form-text.ts";
 
 export interface ScalarControlProps {
   readonly field: Field;
@@ -35,7 +35,6 @@ export function ScalarControl(props: ScalarControlProps) {
 }
 
 function BooleanControl({ field, value, onChange, attributes }: ScalarControlProps) {
-  const isUnset = value === undefined || value === "null";
   return (
     <>
       <input
@@ -44,8 +43,8 @@ function BooleanControl({ field, value, onChange, attributes }: ScalarControlPro
         checked={value === "true"}
         onChange={({ currentTarget }) => onChange(String(currentTarget.checked))}
       />
-      {isUnset && <span class="quiet unset">not set</span>}
-      {!isUnset && !field.isRequired && (
+      {isUnset(value) && <span class="quiet unset">not set</span>}
+      {!isUnset(value) && !field.isRequired && (
         <button type="button" class="clear" onClick={() => onChange(clearedValue(field))}>
           Clear<span class="visually-hidden"> {field.label}</span>
         </button>
@@ -59,7 +58,7 @@ interface ChoiceControlProps extends ScalarControlProps {
 }
 
 function ChoiceControl({ field, value, onChange, attributes, options }: ChoiceControlProps) {
-  const given = value === undefined || value === "null" ? "" : value;
+  const given = isUnset(value) ? "" : value;
   // Stored before the schema had these options.
   const all = given === "" || options.includes(given) ? options : [...options, given];
   return (
@@ -85,7 +84,7 @@ interface NumberControlProps extends ScalarControlProps {
 function NumberControl({ field, value, onChange, attributes, step }: NumberControlProps) {
   /** `1.50` while the value is 1.5: its writer may go on to 1.505. */
   const typed = useRef("");
-  const given = value === undefined || value === "null" ? "" : value;
+  const given = isUnset(value) ? "" : value;
   return (
     <input
       type="number"
@@ -142,7 +141,7 @@ function DateControl({ field, value, onChange, attributes, isTime }: DateControl
 }
 
 function textIn(value: string | undefined): string {
-  return value === undefined || value === "null" ? "" : (JSON.parse(value) as string);
+  return isUnset(value) ? "" : (JSON.parse(value) as string);
 }
 
 function textValue(field: Field, text: string): string | undefined {

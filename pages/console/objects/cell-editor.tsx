@@ -13,14 +13,8 @@ import { useSending } from "../use-sending.ts";
 import { useUnsaved } from "../use-unsaved.ts";
 import { cellPatch } from "./cell-patch.ts";
 import { CellValue, cellText } from "./cell-value.tsx";
-import { type StoredObject, valueIn } from "./columns.ts";
+import { type ListedObject, type StoredObject, valueIn } from "./columns.ts";
 import { keepNumbersExact } from "./exact-number.ts";
-
-/** An object of a list with its tag. */
-export interface ListedObject {
-  readonly item: StoredObject;
-  readonly etag: string | undefined;
-}
 
 export interface CellEditorProps {
   readonly url: string;

@@ -1,6 +1,6 @@
 // From a cell of a list to the JSON Patch (RFC 6902) that stores its new value.
 
-import { pointerOf } from "../../../core/json/json-pointer.ts";
+import { pathTo } from "./changes.ts";
 import { type StoredObject, valueIn } from "./columns.ts";
 
 /** `value` = JSON text; undefined removes the member. */
@@ -10,16 +10,11 @@ export function cellPatch(item: StoredObject, path: readonly string[], value: st
   }
   // Objects above it that don't exist are added with it.
   const levels = path.map((_, index) => path.slice(0, index + 1));
-  const existing = levels.findIndex((level) => !isObject(valueIn(item, level)));
-  const added = existing < 0 ? path : path.slice(0, existing + 1);
+  const added = levels.find((level) => !isObject(valueIn(item, level))) ?? path;
   const inner = path.slice(added.length).reduceRight((text, name) => `{${JSON.stringify(name)}:${text}}`, value);
   return `[{"op":"add","path":${pathTo(added)},"value":${inner}}]`;
 }
 
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null;
-}
-
-function pathTo(path: readonly string[]): string {
-  return JSON.stringify(pointerOf(path));
 }

@@ -5,11 +5,11 @@
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { maxOperations } from "../../../core/json/json-patch.ts";
 import { pointerOf } from "../../../core/json/json-pointer.ts";
-import { membersOf, withoutMembers } from "../../../core/json/members.ts";
+import { membersOf, valuesOf, withoutMembers } from "../../../core/json/members.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 
 /** What the server sets, which nobody edits. */
-const ofTheServer: ReadonlySet<string> = new Set(["id", "_metadata"]);
+export const ofTheServer: ReadonlySet<string> = new Set(["id", "_metadata"]);
 
 export type Edited =
   /** `isChanged` is false where the patch would be empty. */
@@ -34,8 +34,8 @@ export function readEdited(stored: string, edited: string): Edited {
   const removed = [...before.keys()].filter((name) => !after.has(name));
   const written = [...after].filter(([name, value]) => before.get(name) !== value);
   const operations = [
-    ...removed.map((name) => `{"op":"remove","path":${pathTo(name)}}`),
-    ...written.map(([name, value]) => `{"op":"add","path":${pathTo(name)},"value":${value}}`),
+    ...removed.map((name) => `{"op":"remove","path":${pathTo([name])}}`),
+    ...written.map(([name, value]) => `{"op":"add","path":${pathTo([name])},"value":${value}}`),
   ];
   const parts = `[${operations.join(",")}]`;
   const whole = `[{"op":"replace","path":"","value":${withServerMembers(stored, text)}}]`;
@@ -55,12 +55,7 @@ function withServerMembers(stored: string, edited: string): string {
   return `{${[...kept("id"), ...own, ...kept("_metadata")].join(",")}}`;
 }
 
-/** Texts of the values by name. */
-function valuesOf(text: string): ReadonlyMap<string, string> {
-  return new Map(membersOf(text).map(({ name, valueStart, valueEnd }) => [name, text.slice(valueStart, valueEnd)]));
-}
-
 /** A JSON Pointer (RFC 6901), as JSON text. */
-function pathTo(name: string): string {
-  return JSON.stringify(pointerOf([name]));
+export function pathTo(path: readonly string[]): string {
+  return JSON.stringify(pointerOf(path));
 }

@@ -3,12 +3,19 @@
 // page is left out.
 
 import type { Field } from "../fields.ts";
+import { ofTheServer } from "./changes.ts";
 import { ExactNumber } from "./exact-number.ts";
 
 export interface StoredObject {
   readonly id: string;
   readonly _metadata?: { readonly created?: unknown; readonly creator?: unknown };
   readonly [name: string]: unknown;
+}
+
+/** An object of a list with its tag. */
+export interface ListedObject {
+  readonly item: StoredObject;
+  readonly etag: string | undefined;
 }
 
 export interface Column {
@@ -28,12 +35,9 @@ const maxLevels = 3;
 export function columnsOf(fields: readonly Field[], items: readonly StoredObject[]): readonly Column[] {
   const declared = new Map(declaredIn(fields, []).map((column) => [column.name, column]));
   const found = items.flatMap((item) => columnsIn(item, [], declared));
-  const byName = new Map([...found.map((column) => [column.name, column] as const), ...declared]);
-  // In the order in which people wrote the schema.
-  const names = new Set([...declared.keys(), ...byName.keys()]);
-  const filled = [...names]
-    .flatMap((name) => byName.get(name) ?? [])
-    .filter(({ path }) => items.some((item) => !isEmpty(valueIn(item, path))));
+  // Those of the schema in the order in which people wrote it.
+  const byName = new Map([...declared, ...found.map((column) => [column.name, column] as const)]);
+  const filled = [...byName.values()].filter(({ path }) => items.some((item) => !isEmpty(valueIn(item, path))));
   const lead = leadOf(filled, items);
   const others = filled.filter((column) => column !== lead);
   const shown = new Set(
@@ -100,7 +104,7 @@ function columnsIn(parent: object, above: readonly string[], declared: ReadonlyM
   return Object.entries(parent).flatMap(([name, value]) => {
     const path = [...above, name];
     const known = path.join(".");
-    if (declared.has(known) || known === "id" || known === "_metadata") return [];
+    if (declared.has(known) || ofTheServer.has(known)) return [];
     return isParent(value) && path.length < maxLevels ? columnsIn(value, path, declared) : [{ name: known, path }];
   });
 }

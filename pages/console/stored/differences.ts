@@ -5,7 +5,7 @@
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { applyJsonPatch } from "../../../core/json/json-patch.ts";
 import { childPointer, segmentsOf } from "../../../core/json/json-pointer.ts";
-import { elementsOf, kindOf, membersIn, membersOf } from "../../../core/json/members.ts";
+import { elementsOf, kindOf, membersIn, valuesOf } from "../../../core/json/members.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 
 export interface Difference {
@@ -85,5 +85,5 @@ function childrenOf(text: string | undefined): Children {
   const kind = text === undefined ? undefined : kindOf(text);
   if (text === undefined || (kind !== "object" && kind !== "array")) return none;
   if (kind === "array") return new Map(elementsOf(text).map((element, index) => [String(index), element]));
-  return new Map(membersOf(text).map(({ name, valueStart, valueEnd }) => [name, text.slice(valueStart, valueEnd)]));
+  return valuesOf(text);
 }
