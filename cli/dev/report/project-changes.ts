@@ -2,6 +2,7 @@
 // users and keys get new secrets. Stored data are reported separately.
 
 import { type DevState, namesAnotherProject, projectSubjectOf, storedObject } from "../data-folder/dev-state.ts";
+import { listed } from "./listed.ts";
 import type { DevMessage, MessageFacts } from "./messages.ts";
 
 interface Change {
@@ -40,9 +41,7 @@ const maxShown = 8;
 
 function list(changes: readonly Change[]): string {
   const names = changes.map(({ subject }) => subject.replace(/\/.*\//, "/"));
-  return names.length > maxShown
-    ? `${names.slice(0, maxShown).join(", ")} and ${names.length - maxShown} more`
-    : names.join(", ");
+  return listed(names, maxShown);
 }
 
 function verb({ length }: readonly Change[]): string {

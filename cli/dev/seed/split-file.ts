@@ -4,6 +4,7 @@
 
 import { dirname, join } from "node:path";
 import { shellWord } from "../../shell-words.ts";
+import { listed } from "../report/listed.ts";
 
 export interface Part {
   readonly name: string;
@@ -11,11 +12,14 @@ export interface Part {
   readonly use: "resource" | "root key" | undefined;
 }
 
+/** Of names that no manifest declares. */
+const maxListed = 10;
+
 /** A sentence, or lines. `parts` is not empty. */
 export function howToSplit(path: string, parts: readonly Part[]): string {
   const commands = parts.flatMap(({ name, use }) => (use === undefined ? [] : [splitCommand(path, name, use)]));
   const missing = parts.flatMap(({ name, use }) => (use === undefined ? [name] : []));
-  const declare = `No manifest declares ${listed(missing)}: write an ApiResource for an array of objects, a RootKey for any other value.`;
+  const declare = `No manifest declares ${listed(missing, maxListed)}: write an ApiResource for an array of objects, a RootKey for any other value.`;
   if (commands.length === 0) return declare;
   return [
     "Each of its values needs a file of its own:",
@@ -30,11 +34,4 @@ function splitCommand(path: string, name: string, use: Part["use"]): string {
   const member = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.[${JSON.stringify(name)}]`;
   const filter = use === "root key" ? member : `[${member}[] | .number = .id | del(.id)]`;
   return `jq ${shellWord(filter)} ${shellWord(path)} > ${shellWord(join(dirname(path), `${name}.json`))}`;
-}
-
-const maxListed = 10;
-
-function listed(names: readonly string[]): string {
-  const more = names.length - maxListed;
-  return more > 0 ? `${names.slice(0, maxListed).join(", ")} and ${more} more` : names.join(", ");
 }
