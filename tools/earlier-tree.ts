@@ -9,8 +9,8 @@ import { type Finished, lastWords, runCommand } from "./parts/run-command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The commit of 0.1.0, from which upgrades are tested; undefined until there is one. */
-export const firstRelease: string | undefined = undefined;
+/** The first commit whose stored formats later versions read: upgrades are tested from it. */
+export const firstRelease = "9726f985d0";
 
 export interface EarlierTree {
   readonly path: string;

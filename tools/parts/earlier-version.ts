@@ -21,14 +21,13 @@ export interface EarlierVersion {
 }
 
 /**
- * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else that of 0.1.0.
- * Undefined where no such history is at hand (there is no release yet, a shallow clone, an
- * archive): then this tree is upgraded to itself. Throws for a named commit that is not there.
+ * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else `firstRelease`.
+ * Undefined in a shallow clone or an archive, which lack that commit: then this tree is upgraded to
+ * itself. Throws for a named commit that is not there.
  */
 export async function upgradedFrom(env: Environment): Promise<Part | undefined> {
   const named = env.JSONPLANE_E2E_FROM;
-  const wanted = named || firstRelease;
-  const commit = wanted === undefined ? undefined : await commitOf(wanted);
+  const commit = await commitOf(named || firstRelease);
   if (commit !== undefined) return versionOf(commit);
   if (!named) return undefined;
   throw partMissing(`JSONPLANE_E2E_FROM is ${named}, and this clone has no such commit`, ways);
