@@ -10,7 +10,7 @@ import { type Finished, lastWords, runCommand } from "./parts/run-command.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The first commit whose stored formats later versions read: upgrades are tested from it. */
-export const firstRelease = "9726f985d0";
+export const firstRelease = "9726f98535778c7437e81d8e9dd5c18a6eaba4f7";
 
 export interface EarlierTree {
   readonly path: string;
@@ -41,6 +41,12 @@ export async function earlierTree(name: string): Promise<EarlierTree | undefined
 export async function commitOf(name: string): Promise<string | undefined> {
   const found = await runCommand("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root });
   return found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+/** False for a shallow clone, and for files without a repository. */
+export async function hasWholeHistory(): Promise<boolean> {
+  const found = await runCommand("git", ["rev-parse", "--is-shallow-repository"], { cwd: root });
+  return found.code === 0 && found.stdout.trim() === "false";
 }
 
 async function succeed(running: Promise<Finished>): Promise<Finished> {

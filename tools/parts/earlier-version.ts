@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commitOf, earlierTree, firstRelease } from "../earlier-tree.ts";
+import { commitOf, earlierTree, firstRelease, hasWholeHistory } from "../earlier-tree.ts";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { type Part, partMissing, requirePart } from "./part.ts";
 
@@ -22,15 +22,16 @@ export interface EarlierVersion {
 
 /**
  * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else `firstRelease`.
- * Undefined in a shallow clone or an archive, which lack that commit: then this tree is upgraded to
- * itself. Throws for a named commit that is not there.
+ * Undefined in a shallow clone or an archive that lacks `firstRelease`: then this tree is upgraded
+ * to itself. Throws where the commit must be there and isn't.
  */
 export async function upgradedFrom(env: Environment): Promise<Part | undefined> {
   const named = env.JSONPLANE_E2E_FROM;
   const commit = await commitOf(named || firstRelease);
   if (commit !== undefined) return versionOf(commit);
-  if (!named) return undefined;
-  throw partMissing(`JSONPLANE_E2E_FROM is ${named}, and this clone has no such commit`, ways);
+  if (named) throw partMissing(`JSONPLANE_E2E_FROM is ${named}, and this clone has no such commit`, ways);
+  if (await hasWholeHistory()) throw partMissing(`This clone has no commit ${firstRelease}, the first release`, ways);
+  return undefined;
 }
 
 function versionOf(commit: string): Part {
