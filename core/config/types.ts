@@ -139,6 +139,12 @@ export interface IndexField extends FieldPath {
   readonly parts?: readonly [FieldPath, FieldPath];
 }
 
+/** How long, and how many, changes are kept for clients that follow them. */
+export interface ChangeLogConfig {
+  readonly retentionSeconds: number;
+  readonly maxEntries: number;
+}
+
 export interface ResourceConfig {
   readonly name: string;
   readonly uid: string;
@@ -148,6 +154,8 @@ export interface ResourceConfig {
   readonly access: OperationAccess;
   readonly scope: { readonly read: Scope; readonly write: Scope };
   readonly maxObjects: number;
+  /** Absent = its changes are not logged, and can't be followed. */
+  readonly changes?: ChangeLogConfig;
 }
 
 export interface RootKeyConfig {
@@ -156,6 +164,8 @@ export interface RootKeyConfig {
   /** JSON text of the value to start from when nothing is stored. */
   readonly initialValue: string;
   readonly access: OperationAccess;
+  /** As of a resource. */
+  readonly changes?: ChangeLogConfig;
 }
 
 export interface UserConfig {

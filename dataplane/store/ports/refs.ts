@@ -1,15 +1,22 @@
 // How stored data is addressed, and whose objects a call sees.
 
-import type { ProjectRef } from "../../../core/config/types.ts";
+import type { ChangeLogConfig, ProjectRef } from "../../../core/config/types.ts";
 
 export interface CollectionRef {
   readonly project: ProjectRef;
   readonly resource: string;
+  /**
+   * The log that its writes keep. Absent = none: a write without it deletes a log that it finds, so
+   * that no log has a gap.
+   */
+  readonly changes?: ChangeLogConfig;
 }
 
 export interface DocumentRef {
   readonly project: ProjectRef;
   readonly rootKey: string;
+  /** As of a collection. */
+  readonly changes?: ChangeLogConfig;
 }
 
 /** Decoded path segments below the root: keys or indexes, by the type of the container. */
