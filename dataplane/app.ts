@@ -15,6 +15,7 @@ import { createMemoryBudget, memoryLimits } from "./admission/memory-budgets.ts"
 import { createAnonymousWrites, createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { withLocalFallback } from "./admission/shared-bucket.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
+import { createStreams, type Streams } from "./changes/streams.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
@@ -36,7 +37,7 @@ import { createAccessLog, createRequestObserver } from "./observe/observe-reques
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
 import { createSignInOffers } from "./openapi/handler.ts";
-import { createPlanCache } from "./operation/plan-cache.ts";
+import { createPlanCache, type PlanCache } from "./operation/plan-cache.ts";
 import { type CachedPlan, createPipeline } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
@@ -148,6 +149,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     projects: () => directory.projects().length,
     keyringFits: () => directory.fit() !== "another_ring",
     usageReports: () => quotas.reports(),
+    streams: () => streams.count(),
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
   const store = opened ?? (options.store as Store);
@@ -163,11 +165,18 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
   cleanups.push(quotas.close);
   const lifecycle = { stopping: false };
-  const plans = createPlanCache<CachedPlan>();
-  const endDropping = directory.onChange(plans.drop);
-  cleanups.push(endDropping);
-  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
   const memory = memoryLimits();
+  const plans = createPlanCache<CachedPlan>();
+  const { timers = systemTimers } = options;
+  const streams = createStreams({
+    ...{ store, clock, timers },
+    onFailure: failuresTo(logger, "Reading changes failed"),
+    onRefused: metrics.observeRefusedStream,
+    maxStreams: Math.floor(memory.connections / 2),
+  });
+  const endFollowing = followedByStreams(directory, plans, streams);
+  cleanups.push(endFollowing, streams.close);
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
 
   const pipeline = {
     store,
@@ -182,6 +191,8 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     lock: createDocumentLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,
+    streams,
+    timers,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),
     quotas,
@@ -208,8 +219,9 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
 
   const close = async (drainMs = 0): Promise<void> => {
     lifecycle.stopping = true;
+    streams.close();
     await closeInOrder({ ...options, drainMs }, server, [preparer, quotas, sessions, authentication], admin);
-    endDropping();
+    endFollowing();
     await opened?.close();
     logger.flush();
   };
@@ -228,6 +240,14 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     usageReports: quotas.reports,
     close: () => close(options.drainMs),
   };
+}
+
+/** Plans go first: a stream that is checked then is decided again. Returns how to end it. */
+function followedByStreams(directory: Directory, plans: PlanCache<CachedPlan>, streams: Streams): () => void {
+  return directory.onChange((project) => {
+    plans.drop(project);
+    streams.checkProject(project);
+  });
 }
 
 /** A host that a project claims is the project's, whatever the path. */

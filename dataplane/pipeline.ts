@@ -268,7 +268,8 @@ async function decide(
       return { outcome: "planned", known, plan, subPath, baseSegments };
     }
     const operation = requireOperation(target, method);
-    const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
+    const authenticate = () =>
+      deps.authentication.authenticate(project, authorizationOf(project, request.raw), incoming);
     const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate, slot);
     known = { project, target, proof };
     const url = requestOrigin(request, deps.address, base === "") + base;

@@ -42,6 +42,11 @@ export interface Proof {
   readonly validUntil: number;
 }
 
+export interface AuthenticationOptions {
+  /** An access token proves its user for as long as the session, also when it has expired. */
+  readonly outlivesToken?: boolean | undefined;
+}
+
 /** Methods throw Problem with a code of docs/reference/errors.md, except for `holds`. */
 export interface Authentication {
   /**
@@ -49,7 +54,11 @@ export interface Authentication {
    * throws; under the policy Disabled other schemes count as no header. Synchronous when everything
    * needed is in memory.
    */
-  authenticate(project: LiveProject, header: string | undefined): Proof | Promise<Proof>;
+  authenticate(
+    project: LiveProject,
+    header: string | undefined,
+    options?: AuthenticationOptions,
+  ): Proof | Promise<Proof>;
   /** Whether time and sessions still allow it. Changes of the configuration are not checked. */
   holds(proof: Proof): boolean;
   /** RFC 7517 key set of the public keys. */
@@ -120,14 +129,14 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     return proof;
   };
 
-  const proofOfToken = (project: LiveProject, claims: ReadClaims, found: Lookup<UserConfig>): Proof => {
+  const proofOfToken = (project: LiveProject, { claims, outlivesToken }: Claimed, found: Lookup<UserConfig>): Proof => {
     const config = liveValue(found);
     const { cv, sid } = claims;
     if (config === undefined || config.credentialRevision !== cv || ended.has(sid)) {
       throw invalidCredentials(project.config);
     }
     const { username: name, role, access } = config;
-    const validity = validityOf(claims, project.config.sessions.accessTokenSeconds);
+    const validity = outlivesToken ? always : validityOf(claims, project.config.sessions.accessTokenSeconds);
     const proof = proofOf({ kind: "user", name, role, access, sessionId: sid }, validity);
     if (!isInTime(proof)) throw accessTokenExpired(project.config);
     return proof;
@@ -140,12 +149,17 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     return found instanceof Promise ? found.then((loaded) => proofOfKey(project, loaded)) : proofOfKey(project, found);
   };
 
-  const byClaims = (project: LiveProject, claims: ReadClaims | undefined): Proof | Promise<Proof> => {
+  const byClaims = (
+    project: LiveProject,
+    claims: ReadClaims | undefined,
+    outlivesToken: boolean | undefined,
+  ): Proof | Promise<Proof> => {
     if (claims === undefined) throw invalidCredentials(project.config);
+    const claimed = { claims, outlivesToken };
     const found = directory.user(project, claims.sub);
     return found instanceof Promise
-      ? found.then((loaded) => proofOfToken(project, claims, loaded))
-      : proofOfToken(project, claims, found);
+      ? found.then((loaded) => proofOfToken(project, claimed, loaded))
+      : proofOfToken(project, claimed, found);
   };
 
   /**
@@ -156,20 +170,26 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     return granted instanceof Promise ? granted.then(proofOfGrant) : granted && proofOfGrant(granted);
   };
 
-  const byToken = (project: LiveProject, { mayBeOwn, token }: TokenCredential): Proof | Promise<Proof> => {
+  const byToken = (
+    project: LiveProject,
+    { mayBeOwn, token }: TokenCredential,
+    { outlivesToken }: AuthenticationOptions,
+  ): Proof | Promise<Proof> => {
     const external = byExternalToken(project, token);
     if (external !== undefined) return external;
     if (!mayBeOwn) throw invalidCredentials(project.config);
     const claims = tokens.read(project, "access", token);
-    return claims instanceof Promise ? claims.then((read) => byClaims(project, read)) : byClaims(project, claims);
+    return claims instanceof Promise
+      ? claims.then((read) => byClaims(project, read, outlivesToken))
+      : byClaims(project, claims, outlivesToken);
   };
 
   return {
-    authenticate(project, header) {
+    authenticate(project, header, options = {}) {
       if (header === undefined) return noCredential;
       const credential = parseAuthorization(header);
       if (credential.kind === "apikey") return byKey(project, credential.key);
-      if (credential.kind === "token") return byToken(project, credential);
+      if (credential.kind === "token") return byToken(project, credential, options);
       // Under the policy Disabled, a header of another scheme is meant for a proxy.
       const meantForUs = credential.kind === "malformed" && credential.scheme !== "basic";
       if (project.config.authentication === "Disabled" && !meantForUs) return noCredential;
@@ -198,6 +218,10 @@ export function authorizationOf(
   const sent = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "authorization");
   if (sent.length > 1) throw invalidCredentials(config);
   return authorization;
+}
+
+interface Claimed extends AuthenticationOptions {
+  readonly claims: ReadClaims;
 }
 
 type TokenCredential = Extract<Authorization, { readonly kind: "token" }>;

@@ -8,6 +8,9 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
+import { type AskedChanges, askedChangesOf } from "../changes/asked.ts";
+import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
+import { valueView } from "../changes/views.ts";
 import {
   currentResponse,
   failedPrecondition,
@@ -46,7 +49,7 @@ import type { DocumentRef, Path } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
-export interface DocumentsDeps extends OperationDeps<DocumentPlan> {
+export interface DocumentsDeps extends OperationDeps<DocumentPlan>, FollowDeps<DocumentPlan> {
   readonly lock: DocumentLock;
 }
 
@@ -67,22 +70,48 @@ export function planDocument(
   const grant = authorizeDocument(config, rootKey, plan.operation, input.caller);
   // A patch reveals what is there: by its answer, and by its tests.
   if (input.method === "PATCH") requirePermission(config, rootKey.access.read, "read", input.caller);
-  return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
+  const { key, changes } = rootKey;
+  const document = { project: config, rootKey: key, ...(changes && { changes }) };
+  return { kind: "document", ...plan, rootKey, grant, document };
 }
 
 type DocumentRequest = PlannedRequest<DocumentPlan>;
 
-export function carryOutDocument(deps: DocumentsDeps, request: DocumentRequest): Promise<HttpResponse> {
-  if (request.plan.isWrite) return write(deps, request);
-  const acquired = acquireSlot(deps, request);
-  return acquired instanceof Promise ? acquired.then(readDocument) : readDocument(acquired);
+export function carryOutDocument(deps: DocumentsDeps, decided: DocumentRequest): Promise<HttpResponse> {
+  if (decided.plan.isWrite) return write(deps, decided);
+  const acquired = acquireSlot(deps, decided);
+  return acquired instanceof Promise
+    ? acquired.then((request) => readDocument(deps, request))
+    : readDocument(deps, acquired);
 }
 
-async function readDocument(request: DocumentRequest): Promise<HttpResponse> {
+async function readDocument(deps: DocumentsDeps, request: DocumentRequest): Promise<HttpResponse> {
+  const { plan, incoming } = request;
+  const asked = askedChangesOf(incoming.request, incoming.rawUrl);
+  if (asked !== undefined) return followValue(deps, request, asked);
+  return plan.document.changes === undefined
+    ? readValue(request)
+    : withPosition(plan.store, plan.document, () => readValue(request));
+}
+
+async function readValue(request: DocumentRequest): Promise<HttpResponse> {
   const preconditions = authorizedPreconditions(request);
   const text = await currentText(request.plan, request.subPath);
   if (text === undefined) throw nothingThere();
   return currentResponse(text, preconditions);
+}
+
+/** The value at the path is told first, and then when it differs. */
+async function followValue(deps: DocumentsDeps, request: DocumentRequest, asked: AskedChanges): Promise<HttpResponse> {
+  const { plan, subPath: path } = request;
+  const value = { rootKey: plan.rootKey.key, path, read: () => currentText(plan, path) };
+  const view = valueView(value);
+  return followChanges(deps, request, asked, {
+    of: plan.document,
+    view,
+    isSame: (current) => hasSameRules(plan, current),
+    first: async (position) => [view.begin(position, await value.read())],
+  });
 }
 
 /** A write whose body has arrived, with what its operation needs. */

@@ -6,9 +6,10 @@ import type { HttpResponse } from "./exchange.ts";
 import { acceptPatch } from "./patch.ts";
 
 const exposed =
-  "Accept-Patch, ETag, Idempotent-Replayed, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+  "Accept-Patch, Changes-Position, ETag, Idempotent-Replayed, Location, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
 const requestHeaders = [
   ...["Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"],
+  ...["Last-Event-ID", "Prefer"],
   ...["Accept", "Cache-Control"],
   // Tracing in a page adds these to every request, and one missing here would block them all. W3C:
   // OpenTelemetry and others. Vendors: Sentry, New Relic, AWS X-Ray, Datadog.

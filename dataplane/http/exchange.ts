@@ -1,5 +1,6 @@
 // A request as it arrived, what became known of it, its response, and how it ended.
 
+import type { ServerResponse } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
@@ -14,6 +15,8 @@ export interface IncomingRequest {
   readonly rawUrl: string;
   /** Resolves when the connection refuses the rest of the body. */
   readonly bodyRefused?: Promise<Error> | undefined;
+  /** Whether it goes on for as long as its session, also when its access token has expired. */
+  readonly outlivesToken?: boolean;
   /** Sends 100 Continue; absent unless the client waits for it (`Expect: 100-continue`). */
   readonly sendContinue?: (() => void) | undefined;
 }
@@ -42,6 +45,8 @@ export interface HttpResponse {
   readonly text?: string;
   /** A body in place of `text`: a page or one of its files, shared by all responses. */
   readonly file?: { readonly type: string; readonly bytes: Uint8Array };
+  /** A body in place of `text` that is written over time: called once the head was sent. */
+  readonly stream?: (response: ServerResponse) => void;
   readonly headers?: Readonly<Record<string, string>>;
   /** True when the body holds credentials and no cache may keep it. */
   readonly secret?: boolean;

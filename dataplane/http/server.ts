@@ -190,8 +190,31 @@ function send(sender: Sender, arrived: ArrivedRequest, known: Known, response: H
   if (response.headers) Object.assign(headers, response.headers);
   if (response.text !== undefined) headers["Content-Type"] = "application/json";
   if (response.file !== undefined) headers["Content-Type"] = response.file.type;
+  if (response.stream !== undefined) return beginStream(sender, arrived, { known, response, headers });
   const text = response.text ?? response.file?.bytes;
   return write(sender, arrived, { known, status: response.status, headers, text });
+}
+
+interface BegunStream {
+  readonly known: Known;
+  readonly response: HttpResponse;
+  readonly headers: Outgoing["headers"];
+}
+
+/** It is observed when it begins: how long a client follows says nothing of the service. */
+function beginStream({ options }: Sender, arrived: ArrivedRequest, begun: BegunStream): FastifyReply {
+  const { reply } = arrived;
+  const { known, headers } = begun;
+  const { status, stream } = begun.response;
+  reply.hijack();
+  const response: ObservedResponse = reply.raw;
+  response[ending] = { options, arrived, outgoing: { known, status, headers, text: undefined } };
+  if (options.lifecycle.stopping) response.shouldKeepAlive = false;
+  headers["X-Content-Type-Options"] = "nosniff";
+  if (!response.destroyed) response.writeHead(status, headers);
+  observeEnd.call(response);
+  stream?.(response);
+  return reply;
 }
 
 function sendProblem(sender: Sender, arrived: ArrivedRequest, known: Known, error: unknown): FastifyReply {

@@ -11,6 +11,9 @@ import { type Selection, selected } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
+import { askedChangesOf, viewQueryOf } from "../changes/asked.ts";
+import { type FollowDeps, type Followed, followChanges, withPosition } from "../changes/follow.ts";
+import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../changes/views.ts";
 import type { LiveResource } from "../config/directory.ts";
 import {
   currentResponse,
@@ -60,7 +63,7 @@ import {
   validateUpdate,
 } from "./validate-object.ts";
 
-export interface ObjectsDeps extends OperationDeps<ObjectsPlan> {
+export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps<ObjectsPlan> {
   readonly clock: Clock;
   readonly newId: ObjectIds;
   readonly preparer: CollectionPreparer;
@@ -86,13 +89,14 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
   const plan = planOperation(deps, input, target, resource.config.access.read);
   const grant = authorizeObjects(config, resource.config, plan.operation, input.caller);
   const isList = target.kind === "collection" && plan.operation === "read";
+  const { changes } = resource.config;
   const isOne = target.kind === "object" && plan.operation === "read";
   return {
     kind: "objects",
     ...plan,
     resource,
     grant,
-    collection: { project: config, resource: target.resource },
+    collection: { project: config, resource: target.resource, ...(changes && { changes }) },
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
     url: `${input.base}/api/${target.resource}`,
     list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
@@ -110,9 +114,39 @@ export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest
   const preconditions = authorizedPreconditions(request);
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await awaitIndexes(preparing);
-  return plan.list === undefined
-    ? await readObject(request, preconditions)
-    : await readList(deps, request, plan.list, preconditions);
+  const { incoming } = request;
+  const asked = askedChangesOf(incoming.request, incoming.rawUrl);
+  if (asked !== undefined) return await followChanges(deps, request, asked, followedObjects(request));
+  const read = (): Promise<HttpResponse> =>
+    plan.list === undefined ? readObject(request, preconditions) : readList(deps, request, plan.list, preconditions);
+  return plan.collection.changes === undefined ? await read() : await withPosition(plan.store, plan.collection, read);
+}
+
+/** The changes of the objects that the caller sees, or of one. */
+function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
+  const { plan, subPath, incoming } = request;
+  const [id] = subPath;
+  const fields = plan.list?.query.fields ?? plan.fields;
+  const view: ObjectsView = {
+    resource: plan.resource.config.name,
+    visible: plan.grant.visible,
+    ...(id !== undefined && { id }),
+    matches: (text) => plan.list?.conditions.every((condition) => condition.matchesObject(text)) ?? true,
+    shown: (text) => (fields === undefined ? text : selected(text, fields)),
+    key: JSON.stringify([id, plan.grant.visible.owner, viewQueryOf(incoming.rawUrl), plan.resource.revision]),
+  };
+  return {
+    of: plan.collection,
+    view: objectsView(view),
+    isSame: (current) => hasSameRules(plan, current),
+    async first(position, isResumed) {
+      if (id === undefined) return [];
+      const stored = isObjectId(id) ? await plan.store.read(plan.collection, id, plan.grant.visible) : undefined;
+      if (stored !== undefined) return [objectEvent(view, position, id, stored.text)];
+      if (!isResumed) throw missing();
+      return [deletedEvent(view, position, id)];
+    },
+  };
 }
 
 /** Reads go on with the indexes that the store has while no others can be declared. */

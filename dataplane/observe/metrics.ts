@@ -17,6 +17,8 @@ interface Gauges {
   projects(): number;
   keyringFits(): boolean;
   usageReports(): readonly UsageReport[];
+  /** Streams of changes that are open. */
+  streams(): number;
 }
 
 export interface Metrics extends RequestMetrics {
@@ -26,6 +28,8 @@ export interface Metrics extends RequestMetrics {
   /** A request was refused because of its project's own or its caller's rate. */
   readonly observeLimited: (project: ProjectRef, limit: "project" | "caller") => void;
   readonly observeClosed: (reason: ClosedFor) => void;
+  /** A client could not follow changes, because so many do. */
+  readonly observeRefusedStream: (limit: "caller" | "project" | "replica") => void;
 }
 
 interface RequestMetrics {
@@ -49,6 +53,7 @@ export function createMetrics(gauges: Gauges): Metrics {
     observeStore: storeObserver(registry),
     observeLimited: limitObserver(registry),
     observeClosed: closedObserver(registry),
+    observeRefusedStream: refusedStreamObserver(registry),
   };
 }
 
@@ -74,6 +79,7 @@ function registerGauges(registry: Registry, gauges: Gauges): void {
     "1 while the configuration is sealed with this replica's key ring, 0 while it is another one's",
     () => (gauges.keyringFits() ? 1 : 0),
   );
+  gauge("jsonplane_change_streams", "Streams of changes that are open", gauges.streams);
   gauge("process_resident_memory_bytes", "Resident memory of the process", () => process.memoryUsage.rss());
   gauge(
     "process_start_time_seconds",
@@ -190,6 +196,15 @@ function closedObserver(registry: Registry): Metrics["observeClosed"] {
     ["reason"],
   );
   return (reason) => closed.inc({ reason });
+}
+
+function refusedStreamObserver(registry: Registry): Metrics["observeRefusedStream"] {
+  const refused = countersOn(registry)(
+    "jsonplane_change_streams_refused_total",
+    "Requests for changes refused because so many were followed, by whose limit it was (caller, project, replica)",
+    ["limit"],
+  );
+  return (limit) => refused.inc({ limit });
 }
 
 function storeObserver(registry: Registry): (observation: StoreObservation) => void {

@@ -5,6 +5,7 @@
 // winning, nothing happened). No adapter sends a write twice. An adapter is done when it passes
 // test/store/contract/.
 
+import type { ChangeLogs } from "./ports/changes.ts";
 import type { DocumentReads, DocumentWrites } from "./ports/documents.ts";
 import type { IdempotencyRecords } from "./ports/idempotency.ts";
 import type { ObjectIndexes } from "./ports/indexes.ts";
@@ -22,6 +23,7 @@ export interface DataStore
     ObjectLists,
     DocumentReads,
     DocumentWrites,
+    ChangeLogs,
     IdempotencyRecords {}
 
 /** The entire store, for code that opens, wraps or closes one; other code names ports. */

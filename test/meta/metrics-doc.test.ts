@@ -9,7 +9,13 @@ it.each([
     "the data plane",
     "data-plane-metrics.md",
     () =>
-      createMetrics({ configAgeSeconds: () => 0, projects: () => 0, keyringFits: () => true, usageReports: () => [] }),
+      createMetrics({
+        configAgeSeconds: () => 0,
+        projects: () => 0,
+        keyringFits: () => true,
+        usageReports: () => [],
+        streams: () => 0,
+      }),
   ],
   ["the operator", "operator-metrics.md", operatorMetrics],
 ])("the reference lists every metric of %s with its type, labels and meaning, and no other", (_who, page, metrics) => {

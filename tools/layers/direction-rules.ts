@@ -54,6 +54,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "authorize",
     "http",
     "operation",
+    "changes",
     "quotas",
     "objects",
     "documents",

@@ -36,6 +36,8 @@ const listParameters: ReadonlySet<string> = new Set([
   "_fields",
   "_count",
   "_etags",
+  // Of changes (changes/asked.ts): such a request is planned as a list.
+  "_position",
 ]);
 /** In the order in which links have them. */
 const repeated = ["_sort", "_fields", "_count", "_etags"] as const;

@@ -3,11 +3,13 @@
 // in order, so that two worlds that are asked the same answer the same.
 
 import { createLogger } from "../../../core/log/logger.ts";
+import { systemTimers } from "../../../core/timers.ts";
 import { createFairShareLimiter, type FairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
 import { createMemoryBudget, memoryLimits } from "../../../dataplane/admission/memory-budgets.ts";
 import { createAnonymousWrites, createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
 import { withLocalFallback } from "../../../dataplane/admission/shared-bucket.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
+import { createStreams } from "../../../dataplane/changes/streams.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
 import { createPage } from "../../../dataplane/http/page.ts";
@@ -88,6 +90,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
     projects: () => 0,
     keyringFits: () => true,
     usageReports: () => [],
+    streams: () => 0,
   });
   const authentication = await createAuthentication({
     directory,
@@ -132,6 +135,15 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       lock: createDocumentLock(),
       bodyBudget: createMemoryBudget(memory.bodies),
       plans,
+      streams: createStreams({
+        store,
+        clock,
+        timers: systemTimers,
+        onFailure: nothing,
+        onRefused: nothing,
+        maxStreams: 10,
+      }),
+      timers: systemTimers,
       countersOf: observer.countersOf,
       descriptions: createDescriptions(),
       quotas,

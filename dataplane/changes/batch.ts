@@ -1,0 +1,89 @@
+// Reads some changes of a log with the objects as they are now: one read for all who follow the log.
+// Several changes of one object become its last one.
+
+import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
+import type { ObjectLists } from "../store/ports/lists.ts";
+import type { CollectionRef } from "../store/ports/refs.ts";
+
+/** A change with what is stored now. A text may be newer than the change: then another follows. */
+export interface SeenChange extends Change {
+  /** Of the object; absent where it was deleted, or of a root key. */
+  readonly text?: string;
+}
+
+export interface Batch {
+  readonly outcome: "batch";
+  /** It has all changes behind this position … */
+  readonly from: LogPosition;
+  /** … up to this one, included. The same as `from` where there are none. */
+  readonly end: LogPosition;
+  readonly changes: readonly SeenChange[];
+  /** Characters of the texts. */
+  readonly length: number;
+  /** What has been made of it, by view. */
+  readonly rendered: Map<string, unknown>;
+}
+
+export type BatchRead = Batch | { readonly outcome: "expired" | "lost" };
+
+export type BatchStore = Pick<ChangeLogs, "changesAfter"> & Pick<ObjectLists, "readObjects">;
+
+const changesPerBatch = 500;
+/** An object may be larger; then it is alone in its batch. */
+const charactersPerBatch = 1024 * 1024;
+
+/** Throws as the store does. */
+export async function readBatch(store: BatchStore, of: LoggedRef, from: LogPosition): Promise<BatchRead> {
+  const read = await store.changesAfter(of, from, changesPerBatch);
+  if (read.outcome !== "changes") return read;
+  const last = read.changes.at(-1);
+  if (last === undefined) return batchOf(from, from, []);
+  if (!("resource" in of)) return batchOf(from, last.position, [last]);
+  return await withTexts(store, of, from, lastOfEach(read.changes));
+}
+
+/** In the order of the log, without entries that say nothing of an object. */
+function lastOfEach(changes: readonly Change[]): readonly Change[] {
+  const places = new Map(changes.map(({ id }, place) => [id, place]));
+  return changes.filter(({ id }, place) => places.get(id) === place);
+}
+
+async function withTexts(
+  store: BatchStore,
+  collection: CollectionRef,
+  from: LogPosition,
+  changes: readonly Change[],
+): Promise<Batch> {
+  const wanted = changes.filter(({ kind }) => kind === "put").map(({ id }) => id);
+  const texts = new Map<string, string>();
+  let length = 0;
+  let lastRead: string | undefined;
+  for await (const some of store.readObjects(collection, wanted)) {
+    for (const text of some) {
+      lastRead = idOf(text);
+      texts.set(lastRead, text);
+      length += text.length;
+    }
+    if (length >= charactersPerBatch) break;
+    lastRead = undefined;
+  }
+  // What was not read comes with the next batch, and so do changes that were left out because of it.
+  const place = lastRead === undefined ? -1 : changes.findIndex(({ id }) => id === lastRead);
+  const complete = place < 0 ? changes : changes.slice(0, place + 1);
+  const seen = complete.flatMap((change): readonly SeenChange[] => {
+    if (change.kind === "delete") return [change];
+    const text = change.kind === "put" ? texts.get(change.id) : undefined;
+    // An object that is gone by now has a later change, which says so.
+    return text === undefined ? [] : [{ ...change, text }];
+  });
+  return batchOf(from, complete.at(-1)?.position ?? from, seen, length);
+}
+
+/** Stored texts begin with the id, a UUID. */
+function idOf(text: string): string {
+  return text.slice('{"id":"'.length, '{"id":"'.length + 36);
+}
+
+function batchOf(from: LogPosition, end: LogPosition, changes: readonly SeenChange[], length = 0): Batch {
+  return { outcome: "batch", from, end, changes, length, rendered: new Map() };
+}

@@ -1,0 +1,49 @@
+// The events of a stream of changes, and their texts as server-sent events (WHATWG HTML §9.2) and as
+// JSON. docs/reference/changes.md describes them.
+
+import type { LogPosition } from "../store/ports/changes.ts";
+
+/** Why the client has to list again. */
+export type ResetReason =
+  /** Its position is older than the log. */
+  | "expired"
+  /** The store lost what came before its position, or the log. */
+  | "lost"
+  /** The caller may no longer read this, or not the same part of it. */
+  | "access"
+  /** There is no such resource or root key any more. */
+  | "deleted";
+
+export interface ChangeEvent {
+  readonly name: "put" | "delete";
+  readonly position: LogPosition;
+  /** JSON text. */
+  readonly data: string;
+}
+
+export function eventText({ name, position, data }: ChangeEvent): string {
+  return `event: ${name}\nid: ${position}\ndata: ${data}\n\n`;
+}
+
+/** So that the position of a quiet stream doesn't get too old. */
+export function bookmarkText(position: LogPosition): string {
+  return `event: bookmark\nid: ${position}\ndata: {}\n\n`;
+}
+
+/** The empty id makes EventSource forget its position. */
+export function resetText(reason: ResetReason): string {
+  return `event: reset\nid:\ndata: {"reason":"${reason}"}\n\n`;
+}
+
+/** The credential expires soon, and the stream ends with it. */
+export const reauthenticateText = "event: reauthenticate\ndata: {}\n\n";
+
+/** When EventSource is to connect again. */
+export function retryText(milliseconds: number): string {
+  return `retry: ${milliseconds}\n\n`;
+}
+
+/** An event in the JSON form. */
+export function eventJson({ name, data }: ChangeEvent): string {
+  return `{"event":"${name}","data":${data}}`;
+}

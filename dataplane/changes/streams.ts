@@ -1,0 +1,181 @@
+// The open streams of a replica, and the feeds that they share. Bounds them for a caller, a project
+// and the replica. Ends a stream within a second when its caller may no longer read, or not the same.
+
+import type { ServerResponse } from "node:http";
+import type { Clock } from "../../core/clock.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { Timers } from "../../core/timers.ts";
+import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
+import { type Beginning, ChangeStream } from "./change-stream.ts";
+import type { ResetReason } from "./events.ts";
+import { Feed, type FeedDeps } from "./feed.ts";
+
+/** A client that follows changes, as a stream or by waiting for one response. */
+export interface Place {
+  readonly feed: Feed;
+  release(): void;
+}
+
+/** Whether the stream goes on, asked every second and when the project changes. */
+export type CheckStream = () => StreamCheck | Promise<StreamCheck>;
+
+export type StreamCheck =
+  /** `expiresAt` = milliseconds of Unix time at which the credential expires. */
+  { readonly goesOn: true; readonly expiresAt: number } | { readonly goesOn: false; readonly reason: ResetReason };
+
+export interface OpenedStream {
+  /** `<namespace>/<name>`. */
+  readonly project: string;
+  readonly beginning: Beginning;
+  readonly check: CheckStream;
+  /** Its head was sent. */
+  readonly response: ServerResponse;
+  /** Called at the end. */
+  release(): void;
+}
+
+export interface Streams {
+  /** Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known. */
+  take(of: LoggedRef, caller: string, end: LogPosition): Place;
+  open(opened: OpenedStream): void;
+  /** Asks all streams of the project whether they go on. */
+  checkProject(project: string): void;
+  count(): number;
+  /** Ends all streams: their clients connect again. */
+  close(): void;
+}
+
+export interface StreamsDeps extends FeedDeps {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random?: () => number;
+  /** Streams of this replica; of one project at most half of them. */
+  readonly maxStreams: number;
+  readonly onRefused: (limit: "caller" | "project" | "replica") => void;
+}
+
+export const maxStreamsPerCaller = 100;
+const tickMs = 1_000;
+
+interface OpenFeed {
+  readonly feed: Feed;
+  places: number;
+}
+
+interface CheckedStream {
+  readonly stream: ChangeStream;
+  readonly check: CheckStream;
+}
+
+export function createStreams(deps: StreamsDeps): Streams {
+  const { clock, timers, random = Math.random, maxStreams, onRefused } = deps;
+  const feeds = new Map<string, OpenFeed>();
+  const places = createCounts();
+  const open = new Map<string, Set<CheckedStream>>();
+  let stopTicking: (() => void) | undefined;
+  let isClosed = false;
+
+  const check = async (each: CheckedStream): Promise<void> => {
+    const checked = await each.check();
+    if (checked.goesOn) each.stream.tick(checked.expiresAt);
+    else each.stream.reset(checked.reason);
+  };
+
+  const tick = (): void => {
+    stopTicking = open.size === 0 ? undefined : timers.after(tickMs, tick);
+    for (const streams of open.values()) for (const each of streams) void check(each);
+  };
+
+  const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
+    if (places.of(caller) >= maxStreamsPerCaller) return "caller";
+    if (places.of(project) >= maxStreams / 2) return "project";
+    return places.all() >= maxStreams ? "replica" : undefined;
+  };
+
+  const requireRoom = (project: string, caller: string): void => {
+    const limit = fullLimit(project, caller);
+    if (limit === undefined) return;
+    onRefused(limit);
+    if (limit !== "caller") throw new Problem("streams_busy", "Too many clients follow changes here; try again", later);
+    throw new Problem("too_many_streams", `A caller may follow changes ${maxStreamsPerCaller} times at once`, later);
+  };
+
+  return {
+    take(of, caller, end) {
+      const project = keyOfProject(of.project);
+      requireRoom(project, `${project} ${caller}`);
+      const name = "resource" in of ? `${project}/api/${of.resource}` : `${project}/json/${of.rootKey}`;
+      const current = feeds.get(name);
+      const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), places: 0 };
+      feeds.set(name, shared);
+      shared.places += 1;
+      const uncount = places.add([project, `${project} ${caller}`]);
+      let isReleased = false;
+      return {
+        feed: shared.feed,
+        release() {
+          if (isReleased) return;
+          isReleased = true;
+          uncount();
+          shared.places -= 1;
+          if (shared.places > 0) return;
+          shared.feed.close();
+          if (feeds.get(name) === shared) feeds.delete(name);
+        },
+      };
+    },
+    open({ project, beginning, check: checkStream, response, release }) {
+      const stream = new ChangeStream({ clock, timers, random }, beginning, response);
+      if (isClosed) stream.end();
+      const each = { stream, check: checkStream };
+      const siblings = open.get(project) ?? new Set();
+      open.set(project, siblings.add(each));
+      response.once("close", () => {
+        siblings.delete(each);
+        if (siblings.size === 0) open.delete(project);
+        release();
+      });
+      stopTicking ??= timers.after(tickMs, tick);
+    },
+    checkProject(project) {
+      for (const each of open.get(project) ?? []) void check(each);
+    },
+    count: () => [...open.values()].reduce((sum, { size }) => sum + size, 0),
+    close() {
+      isClosed = true;
+      stopTicking?.();
+      for (const streams of open.values()) for (const { stream } of streams) stream.end();
+    },
+  };
+}
+
+const later = { headers: { "Retry-After": "5" } };
+
+interface Counts {
+  of(name: string): number;
+  all(): number;
+  /** Counts each name once more, and one more in all; returns how to undo that. */
+  add(names: readonly string[]): () => void;
+}
+
+function createCounts(): Counts {
+  const counts = new Map<string, number>();
+  let all = 0;
+  return {
+    of: (name) => counts.get(name) ?? 0,
+    all: () => all,
+    add(names) {
+      all += 1;
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+      return () => {
+        all -= 1;
+        for (const name of names) {
+          const left = (counts.get(name) ?? 0) - 1;
+          if (left === 0) counts.delete(name);
+          else counts.set(name, left);
+        }
+      };
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// What one kind of reader sees of a log of changes: which objects, which part of each, or the value
+// at a path. Streams with equal views share what is made of a batch.
+
+import { entityTag } from "../http/conditional-requests.ts";
+import type { LogPosition } from "../store/ports/changes.ts";
+import type { Path, Visibility } from "../store/ports/refs.ts";
+import type { Batch, SeenChange } from "./batch.ts";
+import type { ChangeEvent } from "./events.ts";
+import { isBefore } from "./positions.ts";
+
+export interface View {
+  /** Events of the batch for a stream at `position`, which the batch covers. */
+  eventsOf(batch: Batch, position: LogPosition): readonly ChangeEvent[] | Promise<readonly ChangeEvent[]>;
+}
+
+export interface ObjectsView {
+  readonly resource: string;
+  /** Of one object; absent = all. */
+  readonly id?: string;
+  readonly visible: Visibility;
+  /** Whether an object of this text is shown. */
+  matches(text: string): boolean;
+  /** What is shown of it. */
+  shown(text: string): string;
+  /** Equal for views that show the same. */
+  readonly key: string;
+}
+
+/** An object that doesn't match is told as deleted: the client may have had it before. */
+export function objectsView(view: ObjectsView): View {
+  return {
+    eventsOf(batch, position) {
+      const all = rendered(batch, view.key, () => batch.changes.flatMap((change) => objectEvents(view, change)));
+      return position === batch.from ? all : all.filter((event) => isBefore(position, event.position));
+    },
+  };
+}
+
+function objectEvents(view: ObjectsView, { id, owner, kind, position, text }: SeenChange): readonly ChangeEvent[] {
+  if (view.id !== undefined && view.id !== id) return [];
+  if (view.visible.owner !== undefined && view.visible.owner !== owner) return [];
+  if (kind === "delete" || text === undefined || !view.matches(text)) {
+    return [deletedEvent(view, position, id)];
+  }
+  return [objectEvent(view, position, id, text)];
+}
+
+export function objectEvent(
+  { resource, shown }: Pick<ObjectsView, "resource" | "shown">,
+  position: LogPosition,
+  id: string,
+  text: string,
+): ChangeEvent {
+  const etag = JSON.stringify(entityTag(text));
+  const data = `{"resource":"${resource}","id":"${id}","etag":${etag},"object":${shown(text)}}`;
+  return { name: "put", position, data };
+}
+
+export function deletedEvent(
+  { resource }: Pick<ObjectsView, "resource">,
+  position: LogPosition,
+  id: string,
+): ChangeEvent {
+  return { name: "delete", position, data: `{"resource":"${resource}","id":"${id}"}` };
+}
+
+export interface ValueView {
+  readonly rootKey: string;
+  readonly path: Path;
+  /** The text at the path; undefined = nothing. */
+  read(): Promise<string | undefined>;
+}
+
+/** Tells the value when it differs from the one told last. */
+export function valueView(view: ValueView): View & {
+  /** What is told first. */
+  begin(position: LogPosition, text: string | undefined): ChangeEvent;
+} {
+  let tag: string | undefined;
+  const key = JSON.stringify(view.path);
+  return {
+    begin(position, text) {
+      tag = text === undefined ? undefined : entityTag(text);
+      return valueEvent(view, position, text);
+    },
+    async eventsOf(batch) {
+      if (batch.changes.length === 0) return [];
+      const text = await rendered(batch, key, () => view.read());
+      const next = text === undefined ? undefined : entityTag(text);
+      if (next === tag) return [];
+      tag = next;
+      return [valueEvent(view, batch.end, text)];
+    },
+  };
+}
+
+function valueEvent(
+  { rootKey, path }: Pick<ValueView, "rootKey" | "path">,
+  position: LogPosition,
+  text: string | undefined,
+): ChangeEvent {
+  const where = `{"rootKey":"${rootKey}","path":${JSON.stringify(path)}`;
+  if (text === undefined) return { name: "delete", position, data: `${where}}` };
+  return { name: "put", position, data: `${where},"etag":${JSON.stringify(entityTag(text))},"value":${text}}` };
+}
+
+function rendered<T>(batch: Batch, key: string, make: () => T): T {
+  if (batch.rendered.has(key)) return batch.rendered.get(key) as T;
+  const made = make();
+  batch.rendered.set(key, made);
+  return made;
+}
