@@ -5,6 +5,7 @@
 import { argon2Sync, createHash, generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import type {
   Access,
+  ChangeLogConfig,
   IndexField,
   JsonObject,
   OperationAccess,
@@ -194,6 +195,7 @@ export interface ResourceOptions {
   readonly indexes?: readonly (string | IndexField)[];
   readonly access?: Partial<OperationAccess>;
   readonly scope?: { readonly read?: Scope; readonly write?: Scope };
+  readonly changes?: ChangeLogConfig;
   readonly maxObjects?: number;
 }
 
@@ -213,6 +215,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     },
     scope: { read: "Own", write: "Own", ...options.scope },
     maxObjects: options.maxObjects ?? 1_000_000,
+    ...(options.changes && { changes: options.changes }),
   };
   return (parts) => ({ ...parts, resources: new Map(parts.resources).set(name, resource) });
 }
@@ -231,6 +234,7 @@ export interface RootKeyOptions {
   /** JSON text. */
   readonly initialValue?: string;
   readonly access?: Partial<OperationAccess>;
+  readonly changes?: ChangeLogConfig;
 }
 
 export function withRootKey(key: string, options: RootKeyOptions = {}): Modifier {
@@ -245,6 +249,7 @@ export function withRootKey(key: string, options: RootKeyOptions = {}): Modifier
       delete: "Authenticated",
       ...options.access,
     },
+    ...(options.changes && { changes: options.changes }),
   };
   return (parts) => ({ ...parts, rootKeys: new Map(parts.rootKeys).set(key, rootKey) });
 }
