@@ -91,8 +91,10 @@ function hint(source: SourcedObject, { pointer, detail }: Pick<ManifestProblem, 
   const value = valueAtPointer(source.object, pointer);
   if (plain === undefined || plain === "" || value === undefined || typeof value === "string") return "";
   if (source.object["kind"] === "Secret") return ": write the value in quotes";
-  if (plain !== String(value))
-    return ` (the unquoted ${plain} is the ${typeName(value)} ${String(value)}: write "${plain}")`;
+  if (plain !== String(value)) {
+    const quoted = detail.includes("must be of type string") ? `: write "${plain}"` : "";
+    return ` (the unquoted ${plain} is the ${typeName(value)} ${String(value)}${quoted})`;
+  }
   return /must be of type string: "\w+"$/.test(detail) ? `: write "${plain}" in quotes` : "";
 }
 

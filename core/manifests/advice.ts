@@ -85,11 +85,21 @@ function writtenOf(value: Json): Replacement {
 
 /** `value` inside of the list, or of the one field, that the schema wants around it. */
 function wrapped(schema: SchemaNode, value: Json, written: Replacement): Replacement | undefined {
-  if (schema.type === "object") return inObject(schema, value, written);
+  if (schema.type === "object") {
+    // Who writes true wants it switched on.
+    return value === true && isComplete(schema) ? { text: "{}", value: {} } : inObject(schema, value, written);
+  }
   const { type, items } = schema;
   if (type !== "array" || items?.type === undefined) return undefined;
   const item = hasType(items, value) ? written : wrapped(items, value, written);
   return item && { text: `[${item.text}]`, ...(item.value !== undefined && { value: [item.value] }) };
+}
+
+/** Whether nothing has to be written into it. */
+function isComplete({ properties = {}, required = [], minProperties = 0 }: SchemaNode): boolean {
+  return (
+    required.length === 0 && minProperties === 0 && Object.values(properties).every((node) => !hasType(node, true))
+  );
 }
 
 function inObject(

@@ -2,10 +2,11 @@
 // whose Secret can't be had goes on working, with the role, the access and the expiry that the spec
 // says now.
 
-import type { KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
+import { durationSeconds } from "../../core/config/duration.ts";
+import type { ChangeLogConfig, KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
 import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
-import type { ApiKey, ApiResource, ProjectUser, RootKey } from "../model/objects.ts";
+import type { ApiKey, ApiResource, DataObject, ProjectUser, RootKey } from "../model/objects.ts";
 import { type Evaluation, type Result, refuse } from "../model/verdict.ts";
 import { initialValueText } from "./initial-value.ts";
 import type { CheckResource } from "./resource-check.ts";
@@ -17,6 +18,8 @@ export function compileResource(
   const { spec, metadata } = resource;
   const checked = checkResource(spec);
   if (!checked.ok) return checked;
+  const changes = compileChangeLog(spec.changes);
+  if (!changes.ok) return changes;
   const { scope, create, read, update, delete: remove } = spec.access;
   const config: ResourceConfig = {
     name: resourceNameOf(resource),
@@ -26,6 +29,7 @@ export function compileResource(
     access: { create, read, update, delete: remove },
     scope: { read: scope.read, write: scope.write },
     maxObjects: spec.limits.maxObjects,
+    ...changes.value,
   };
   return { ...checked, value: [config] };
 }
@@ -33,14 +37,27 @@ export function compileResource(
 export function compileRootKey(rootKey: RootKey, maxDocumentBytes: number): Result<readonly RootKeyConfig[]> {
   const initialValue = initialValueText(rootKey.spec.initialValue, maxDocumentBytes);
   if (!initialValue.ok) return initialValue;
+  const changes = compileChangeLog(rootKey.spec.changes);
+  if (!changes.ok) return changes;
   const { create, read, update, delete: remove } = rootKey.spec.access;
   const config: RootKeyConfig = {
     key: rootKeyOf(rootKey),
     uid: rootKey.metadata.uid,
     initialValue: initialValue.value,
     access: { create, read, update, delete: remove },
+    ...changes.value,
   };
   return { ok: true, value: [config] };
+}
+
+function compileChangeLog(changes: DataObject["spec"]["changes"]): Result<{ readonly changes?: ChangeLogConfig }> {
+  if (changes === undefined) return { ok: true, value: {} };
+  const { retention, maxEntries } = changes;
+  const retentionSeconds = durationSeconds(retention);
+  if (retentionSeconds === undefined) {
+    return refuse("InvalidSpec", `"${retention}" is not a duration such as 30m or 1h`, "/spec/changes/retention");
+  }
+  return { ok: true, value: { changes: { retentionSeconds, maxEntries } } };
 }
 
 /** `lastGood` = what is published of this user. */

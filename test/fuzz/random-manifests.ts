@@ -68,7 +68,7 @@ const secretNames = ["passwords", "one-api-key", "two-password", "shared", "thre
 /** Texts whose form no `pattern` of the CRDs tells, by the end of their path. */
 const texts: readonly (readonly [RegExp, Value])[] = [
   [/projectRef\.name$/, projectRefs],
-  [/(TTL|gracePeriod|maxAge)$/, durations],
+  [/(TTL|gracePeriod|maxAge|retention)$/, durations],
   [
     /hosts\[\]$/,
     mostly(

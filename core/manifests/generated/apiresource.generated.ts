@@ -30,6 +30,10 @@ export interface ApiResourceSpec {
   readonly limits: {
     readonly maxObjects: number;
   };
+  readonly changes?: {
+    readonly retention: string;
+    readonly maxEntries: number;
+  };
   readonly deletionPolicy?: "Retain" | "Delete";
 }
 export interface ApiResourceStatus {
@@ -256,6 +260,29 @@ export const apiResourceSchema: SchemaNode = {
               "minimum": 1,
               "maximum": 1000000000,
               "default": 1000000
+            }
+          }
+        },
+        "changes": {
+          "type": "object",
+          "properties": {
+            "retention": {
+              "type": "string",
+              "maxLength": 16,
+              "default": "1h",
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^([0-9]{1,5}[hms]){1,3}$') && duration(self) >= duration('1m') && duration(self) <= duration('24h')",
+                  "message": "retention is a duration such as 30m, 1h or 12h30m, from 1m to 24h"
+                }
+              ]
+            },
+            "maxEntries": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 100,
+              "maximum": 1000000,
+              "default": 100000
             }
           }
         },

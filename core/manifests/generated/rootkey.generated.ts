@@ -22,6 +22,10 @@ export interface RootKeySpec {
     readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
   };
+  readonly changes?: {
+    readonly retention: string;
+    readonly maxEntries: number;
+  };
   readonly deletionPolicy?: "Retain" | "Delete";
 }
 export interface RootKeyStatus {
@@ -162,6 +166,29 @@ export const rootKeySchema: SchemaNode = {
                 "Nobody"
               ],
               "default": "Authenticated"
+            }
+          }
+        },
+        "changes": {
+          "type": "object",
+          "properties": {
+            "retention": {
+              "type": "string",
+              "maxLength": 16,
+              "default": "1h",
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^([0-9]{1,5}[hms]){1,3}$') && duration(self) >= duration('1m') && duration(self) <= duration('24h')",
+                  "message": "retention is a duration such as 30m, 1h or 12h30m, from 1m to 24h"
+                }
+              ]
+            },
+            "maxEntries": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 100,
+              "maximum": 1000000,
+              "default": 100000
             }
           }
         },

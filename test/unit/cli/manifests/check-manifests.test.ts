@@ -134,6 +134,38 @@ describe("a problem says what to write instead", () => {
   });
 
   test.each([
+    [
+      "half a minute",
+      "retention: 30s",
+      'Invalid value: "30s": retention is a duration such as 30m, 1h or 12h30m, from 1m to 24h',
+    ],
+    [
+      "more than a day",
+      "retention: 25h",
+      'Invalid value: "25h": retention is a duration such as 30m, 1h or 12h30m, from 1m to 24h',
+    ],
+    ["a time in words", "retention: 1 hour", ': write "3600s"'],
+    ["a number of seconds", "retention: 1800", ': write "1800s"'],
+    [
+      "no entries",
+      "maxEntries: 0",
+      "Invalid value: 0: spec.changes.maxEntries in body should be greater than or equal to 100",
+    ],
+    ["true in place of its fields", "true", 'must be of type object: "boolean": write {}'],
+    ["a word for true", "yes", ": write {} (the unquoted yes is the boolean true)"],
+  ])("for a log of changes with %s", (_what, changes, advice) => {
+    const braces = changes.includes(":") ? `{ ${changes} }` : changes;
+    for (const [kind, more] of [
+      ["ApiResource", "  schema: {}\n"],
+      ["RootKey", ""],
+    ] as const) {
+      const lines = linesOf(manifest(kind, `  projectRef: { name: shop }\n${more}  changes: ${braces}\n`));
+      expect(lines).toEqual([expect.stringContaining("/spec/changes")]);
+      expect(lines[0]?.endsWith(advice)).toBe(true);
+    }
+  });
+
+  test.each([
     ["a field that nothing has", issuer(`${whole}, requiredClaims: { hd: x }`), /unknown field "[^"]*"$/],
     ["a field whose place is taken", issuer(`${whole}, url: "https://b.test"`), /unknown field "[^"]*"$/],
     ["a field of another type than the one of its name", issuer(`${whole}, audiences: x`), /unknown field "[^"]*"$/],
