@@ -5,6 +5,7 @@
 // winning, nothing happened). No adapter sends a write twice. An adapter is done when it passes
 // test/store/contract/.
 
+import type { ChangeLogs } from "./ports/changes.ts";
 import type { DocumentReads, DocumentWrites } from "./ports/documents.ts";
 import type { IdempotencyRecords } from "./ports/idempotency.ts";
 import type { ObjectIndexes } from "./ports/indexes.ts";
@@ -31,6 +32,7 @@ export interface Store
     CollectionPurges,
     DocumentPurges,
     SessionPurges,
+    ChangeLogs,
     Sizes,
     ByteCounts,
     SessionReads,
