@@ -21,7 +21,7 @@ export interface ConnectOptions {
 }
 
 /** A restarted server has its clients back within a second. */
-const retries = { firstMs: 50, maxMs: 1_000, jitter: 0.25 };
+export const reconnects = { firstMs: 50, maxMs: 1_000, jitter: 0.25 };
 const connectTimeout = 3_000;
 
 export async function connect(options: ConnectOptions): Promise<IoredisClient> {
@@ -77,37 +77,61 @@ function clientOf(options: ConnectOptions): IoredisClient {
   const { target } = options;
   switch (target.kind) {
     case "standalone":
-      return lookingForPrimary(
-        (own) =>
-          new Redis({
-            ...commonOptions(options),
-            ...target.server,
-            db: target.db,
-            enableOfflineQueue: false,
-            retryStrategy: own.retry,
-            reconnectOnError: own.reconnectOnError,
-          }),
-      );
+      return lookingForPrimary((own) => serverClient(target.server, options, own));
     case "sentinel":
-      return lookingForPrimary(
-        (own) =>
-          new Redis({
-            ...commonOptions(options),
-            sentinels: [...target.sentinels],
-            ...prefixed(target.sentinelCredentials),
-            name: target.name,
-            db: target.db,
-            enableTLSForSentinelMode: target.tls,
-            ...(target.tls ? { sentinelTLS: {} } : {}),
-            enableOfflineQueue: false,
-            retryStrategy: own.retry,
-            sentinelRetryStrategy: own.retry,
-            reconnectOnError: own.reconnectOnError,
-          }),
-      );
+      return lookingForPrimary((own) => primaryClient(target, options, own));
     case "cluster":
       return clusterOf(target.nodes, options);
   }
+}
+
+/**
+ * A connection of its own to one server, not opened yet, which doesn't come back by itself. In a
+ * Cluster to any node that `client` knows: each passes on what is published at another one.
+ */
+export function singleConnection(options: ConnectOptions, client: IoredisClient): Redis {
+  const { target } = options;
+  if (target.kind === "sentinel") return primaryClient(target, options, fleeting);
+  if (target.kind === "standalone") return serverClient(target.server, options, fleeting);
+  const known = client instanceof Cluster ? client.nodes().map((node) => node.options) : [];
+  const nodes = known.map(({ host = "", port = 0 }) => ({ host, port }));
+  const among = nodes.length > 0 ? nodes : target.nodes;
+  const node = among[Math.floor(Math.random() * among.length)];
+  if (node === undefined) throw new Error("A Cluster without nodes");
+  return serverClient(node, options, fleeting);
+}
+
+const fleeting: OwnOptions = { retry: () => null, reconnectOnError: () => false };
+
+function serverClient(server: ServerAddress, options: ConnectOptions, own: OwnOptions): Redis {
+  return new Redis({
+    ...commonOptions(options),
+    ...server,
+    ...(options.target.kind === "standalone" ? { db: options.target.db } : {}),
+    enableOfflineQueue: false,
+    retryStrategy: own.retry,
+    reconnectOnError: own.reconnectOnError,
+  });
+}
+
+function primaryClient(
+  target: Extract<RedisTarget, { readonly kind: "sentinel" }>,
+  options: ConnectOptions,
+  own: OwnOptions,
+): Redis {
+  return new Redis({
+    ...commonOptions(options),
+    sentinels: [...target.sentinels],
+    ...prefixed(target.sentinelCredentials),
+    name: target.name,
+    db: target.db,
+    enableTLSForSentinelMode: target.tls,
+    ...(target.tls ? { sentinelTLS: {} } : {}),
+    enableOfflineQueue: false,
+    retryStrategy: own.retry,
+    sentinelRetryStrategy: own.retry,
+    reconnectOnError: own.reconnectOnError,
+  });
 }
 
 /** Options that differ between the client and the probe that searches for a primary. */
@@ -124,7 +148,7 @@ interface OwnOptions {
  */
 function lookingForPrimary(make: (own: OwnOptions) => Redis): Redis {
   const findPrimary = createPrimaryFinder({
-    open: () => make({ retry: () => null, reconnectOnError: () => false }),
+    open: () => make(fleeting),
     onFound: () => {
       if (isReady(client)) client.disconnect(true);
     },
@@ -178,7 +202,7 @@ function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
     // before they are sent.
     socketTimeout: commandTimeout + 500,
     connectTimeout,
-    maxLoadingRetryTime: retries.maxMs,
+    maxLoadingRetryTime: reconnects.maxMs,
     // RedisJSON shapes some replies differently under RESP3, and Lua sees RESP2: one shape
     // everywhere.
     protocol: 2 as const,
@@ -186,7 +210,7 @@ function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
 }
 
 function delay(attempt: number): number {
-  return backoffMs(retries, attempt);
+  return backoffMs(reconnects, attempt);
 }
 
 function prefixed(credentials: Credentials) {

@@ -22,6 +22,7 @@ type CallName = { [Name in keyof Store]: Kind<Store[Name]> extends "call" ? Name
 const otherKinds: OtherThanCalls = {
   readObjects: "iteration",
   scan: "iteration",
+  onChanges: "local",
   sessionPrimary: "local",
   health: "local",
 };

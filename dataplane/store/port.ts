@@ -33,6 +33,7 @@ export interface Store
     CollectionPurges,
     DocumentPurges,
     SessionPurges,
+    ChangeLogs,
     Sizes,
     ByteCounts,
     SessionReads,

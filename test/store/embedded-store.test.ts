@@ -7,6 +7,7 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import type { Store } from "../../dataplane/store/port.ts";
 import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
+import { describeChangeLogs } from "./contract/changes.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
@@ -55,6 +56,7 @@ for (const [name, make] of [
   describeObjectStore(name, make);
   describeDocumentStore(name, make);
   describeIdempotencyRecords(name, make);
+  describeChangeLogs(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
   describeBucketStore(name, make);

@@ -6,6 +6,7 @@ import { systemClock } from "../../core/clock.ts";
 import { redisReplicas } from "../support/redis/redis-replicas.ts";
 import { sharedRedisCluster } from "../support/redis/shared-redis.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
+import { describeChangeLogs } from "./contract/changes.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore } from "./contract/fixture.ts";
@@ -23,6 +24,7 @@ describe("a Cluster of three", () => {
   describeObjectStore("Redis Cluster store", make);
   describeDocumentStore("Redis Cluster store", make);
   describeIdempotencyRecords("Redis Cluster store", make);
+  describeChangeLogs("Redis Cluster store", make);
   describeSessionStore("Redis Cluster store", make);
   describeCounterStore("Redis Cluster store", make);
   describeBucketStore("Redis Cluster store", make);

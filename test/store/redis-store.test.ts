@@ -9,6 +9,7 @@ import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts"
 import { redisReplicas } from "../support/redis/redis-replicas.ts";
 import { manualClock } from "../support/time/manual-clock.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
+import { describeChangeLogs } from "./contract/changes.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore } from "./contract/fixture.ts";
@@ -33,6 +34,7 @@ describe("one Redis", () => {
   describeObjectStore("Redis store", byMovedClock);
   describeDocumentStore("Redis store", byMovedClock);
   describeIdempotencyRecords("Redis store", byOwnClock);
+  describeChangeLogs("Redis store", byOwnClock);
   describeSessionStore("Redis store", byOwnClock);
   describeCounterStore("Redis store", byOwnClock);
   describeBucketStore("Redis store", byOwnClock);

@@ -39,6 +39,7 @@ export interface Collections {
   /** The number and size of what `visible` shows; undefined when that is nothing. */
   owner(collection: Collection, visible: Visibility): OwnerRow | undefined;
   ensureOwner(collection: Collection, owner: Owner): OwnerRow;
+  ownerName(ownerId: number): Owner;
   /** Adds `change` to the numbers of each of these owners. */
   resize(owners: readonly number[], change: Omit<OwnerRow, "ownerId">): void;
   /**
@@ -111,6 +112,7 @@ export function createCollections(database: DatabaseSync): Collections {
       const { lastInsertRowid } = statements.addOwner.run(collection.collectionId, name);
       return { ownerId: Number(lastInsertRowid), objects: 0, bytes: 0 };
     },
+    ownerName: (ownerId) => String(statements.ownerByNumber.get(ownerId)?.name),
     resize(owners, change) {
       for (const number of owners) statements.resize.run(change.objects, change.bytes, number);
     },
@@ -167,7 +169,7 @@ function prepare(database: DatabaseSync) {
     dropEntries: database.prepare("DELETE FROM entries WHERE ordering = ?"),
     dropAll: database.prepare("DELETE FROM orderings WHERE collection = ?"),
     owner: database.prepare("SELECT owner, objects, bytes FROM owners WHERE collection = ? AND name = ?"),
-    ownerByNumber: database.prepare("SELECT objects FROM owners WHERE owner = ?"),
+    ownerByNumber: database.prepare("SELECT name, objects FROM owners WHERE owner = ?"),
     addOwner: database.prepare("INSERT INTO owners (collection, name, objects) VALUES (?, ?, 0)"),
     resize: database.prepare("UPDATE owners SET objects = objects + ?, bytes = bytes + ? WHERE owner = ?"),
     deleteOwners: database.prepare("DELETE FROM owners WHERE collection = ?"),

@@ -15,6 +15,7 @@ import {
 } from "../ports/documents.ts";
 import type { DocumentPurges } from "../ports/purges.ts";
 import type { DocumentRef, Path } from "../ports/refs.ts";
+import type { ChangeTable } from "./change-logs.ts";
 import type { RecordTable } from "./idempotency-records.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -37,11 +38,19 @@ type Spliced =
   | { readonly outcome: "changed" }
   | SpliceRefusal;
 
-export function createDocuments(
-  database: DatabaseSync,
-  transactions: Transactions,
-  records: RecordTable,
-): DocumentReads & DocumentWrites & DocumentPurges {
+export interface DocumentDeps {
+  readonly database: DatabaseSync;
+  readonly transactions: Transactions;
+  readonly records: RecordTable;
+  readonly changes: ChangeTable;
+}
+
+export function createDocuments({
+  database,
+  transactions,
+  records,
+  changes,
+}: DocumentDeps): DocumentReads & DocumentWrites & DocumentPurges {
   const key = "namespace = ? AND project = ? AND root_key = ?";
   const statements = {
     select: database.prepare(`SELECT document, text FROM documents WHERE ${key}`),
@@ -72,13 +81,18 @@ export function createDocuments(
     const growth = growthWithin(limits, row.text, spliced.document);
     if (typeof growth === "string") return { outcome: growth };
     statements.update.run(spliced.document, row.document);
+    changes.add(document, "put");
     const { outcome } = spliced;
     return limits.maxGrowth === undefined ? { outcome, text: value } : { outcome, text: value, growth };
   }
 
   return {
     initialise: (document, text) =>
-      transactions.write(() => statements.insert.run(...keyOf(document), text).changes === 1),
+      transactions.write(() => {
+        const isNew = statements.insert.run(...keyOf(document), text).changes === 1;
+        if (isNew) changes.add(document, "put");
+        return isNew;
+      }),
 
     readAt: (document, path) =>
       transactions.read(() => {
@@ -114,6 +128,7 @@ export function createDocuments(
         const removed = unlessChanged(removeAt(row.text, path), row.text, path, expecting.expected);
         if (!("document" in removed)) return removed;
         statements.update.run(removed.document, row.document);
+        changes.add(document, "put");
         return { outcome: "removed" };
       }),
 
@@ -124,7 +139,11 @@ export function createDocuments(
       }),
 
     purgeDocument: (document, identity) =>
-      transactions.write(() => (statements.delete.run(...keyOf(document), identity).changes === 1 ? "done" : "gone")),
+      transactions.write(() => {
+        if (statements.delete.run(...keyOf(document), identity).changes === 0) return "gone";
+        changes.deleteLog(document);
+        return "done";
+      }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { createMemoryBuckets } from "../memory-buckets.ts";
 import { observedStore } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
+import { createChangeLogs } from "./change-logs.ts";
 import { createCollections } from "./collections.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
@@ -32,18 +33,25 @@ export interface EmbeddedStoreOptions {
 export async function createEmbeddedStore({ directory, clock, observe }: EmbeddedStoreOptions): Promise<Store> {
   const database = openDatabase(directory);
   const collections = createCollections(database);
-  const transactions = createTransactions(database, collections.forget);
+  const transactions = createTransactions(database, () => {
+    collections.forget();
+    changes.forget();
+  });
+  const changes = createChangeLogs(database, transactions, clock);
   const entries = createEntries(database);
   const records = createIdempotencyRecords(database, transactions, clock);
   const texts = createTextReader({ database, transactions, collections });
-  const deps = { database, transactions, collections, entries, records, texts };
+  const deps = { database, transactions, collections, entries, records, texts, changes };
   const store: Store = {
     ...createObjects(deps),
     ...createPages(deps),
     ...createIndexes(deps),
-    ...createDocuments(database, transactions, records),
+    ...createDocuments({ database, transactions, records, changes }),
+    newestChange: changes.newestChange,
+    changesAfter: changes.changesAfter,
+    onChanges: changes.onChanges,
     idempotencyRecord: records.idempotencyRecord,
-    ...createSizes(database, transactions, collections),
+    ...createSizes(deps),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),
     ...createMemoryBuckets(clock),

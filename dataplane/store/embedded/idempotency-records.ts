@@ -35,7 +35,7 @@ export function createIdempotencyRecords(
   const seconds = () => Math.floor(clock.now() / 1_000);
 
   function find(of: CollectionRef | DocumentRef, key: string): string | undefined {
-    const row = statements.get.get(...columnsOf(of), key, seconds());
+    const row = statements.get.get(...placeOf(of), key, seconds());
     return row === undefined ? undefined : String(row.text);
   }
 
@@ -48,7 +48,7 @@ export function createIdempotencyRecords(
       const result = write();
       if (result.outcome === "created") {
         statements.sweep.run(seconds(), sweptPerWrite);
-        statements.put.run(...columnsOf(of), record.key, record.text, seconds() + record.seconds);
+        statements.put.run(...placeOf(of), record.key, record.text, seconds() + record.seconds);
       }
       return result;
     },
@@ -56,7 +56,7 @@ export function createIdempotencyRecords(
 }
 
 /** A resource and a root key may have one name. */
-function columnsOf(of: CollectionRef | DocumentRef): [string, string, string] {
+export function placeOf(of: CollectionRef | DocumentRef): [string, string, string] {
   const { namespace, name } = of.project;
   return [namespace, name, "resource" in of ? `api/${of.resource}` : `json/${of.rootKey}`];
 }

@@ -14,6 +14,7 @@ import type {
 } from "../ports/objects.ts";
 import type { CollectionPurges, PurgeStep } from "../ports/purges.ts";
 import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
+import type { ChangeTable } from "./change-logs.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Batch, Entries, ObjectRow } from "./entries.ts";
 import type { RecordTable } from "./idempotency-records.ts";
@@ -27,6 +28,7 @@ export interface ObjectDeps {
   readonly entries: Entries;
   readonly records: RecordTable;
   readonly texts: TextReader;
+  readonly changes: ChangeTable;
 }
 
 type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists, "scan">;
@@ -34,7 +36,7 @@ type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists,
 const scanBatch = { objects: 500, characters: 512 * 1024 };
 
 export function createObjects(deps: ObjectDeps): Objects {
-  const { database, transactions, collections, entries, records } = deps;
+  const { database, transactions, collections, entries, records, changes } = deps;
   const statements = prepare(database);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
@@ -51,12 +53,13 @@ export function createObjects(deps: ObjectDeps): Objects {
     const objectId = Number(statements.insert.run(row.ownerId, text).lastInsertRowid);
     entries.add(collection, { objectId, id, ownerId: row.ownerId, text });
     collections.resize([collection.everyone, row.ownerId], { objects: 1, bytes: Buffer.byteLength(text) });
+    changes.add(ref, "put", () => ({ id, owner }));
     return true;
   }
 
   function replace(
     ref: CollectionRef,
-    { id, text }: NewObject,
+    { id, owner, text }: NewObject,
     previous: StoredObject,
   ): "replaced" | "conflict" | "not_found" {
     const collection = collections.find(ref);
@@ -67,6 +70,7 @@ export function createObjects(deps: ObjectDeps): Objects {
     statements.update.run(text, stored.objectId);
     const bytes = Buffer.byteLength(text) - Buffer.byteLength(stored.text);
     if (bytes !== 0) collections.resize([collection.everyone, stored.ownerId], { objects: 0, bytes });
+    changes.add(ref, "put", () => ({ id, owner }));
     return "replaced";
   }
 
@@ -76,6 +80,7 @@ export function createObjects(deps: ObjectDeps): Objects {
     if (collection === undefined || stored === undefined) return "not_found";
     if (previous !== undefined && stored.text !== previous.text) return "conflict";
     removeStored(collection, stored);
+    changes.add(ref, "delete", () => ({ id, owner: collections.ownerName(stored.ownerId) }));
     return "removed";
   }
 
@@ -92,6 +97,8 @@ export function createObjects(deps: ObjectDeps): Objects {
     const bounds = { objects: batch, characters: Number.POSITIVE_INFINITY };
     const { objects } = entries.batch(collection, collection.everyone, "", bounds);
     for (const object of objects) removeStored(collection, object);
+    // It would have a gap: these objects leave no entries.
+    changes.deleteLog(ref);
     if ((collections.owner(collection, {})?.objects ?? 0) > 0) return "more";
     collections.delete(ref);
     return "done";
@@ -126,17 +133,18 @@ export function createObjects(deps: ObjectDeps): Objects {
     removeUnchanged: (ref, id, previous) => transactions.write(() => remove(ref, id, {}, previous)),
     collectionIdentity: (ref) => transactions.read(() => identityOf(collections.find(ref))),
     purge: (ref, identity, batch) => transactions.write(() => purge(ref, identity, batch)),
-    async *scan(ref, { owner }) {
-      for (let from: string | undefined = ""; from !== undefined; ) {
-        const after: string = from;
-        // Others are served between two batches.
-        if (after !== "") await nextTurn();
-        const { objects, next } = await transactions.read(() => batchAfter(ref, owner, after));
-        if (objects.length > 0) yield objects.map(({ text }) => text);
-        from = next;
-      }
-    },
+    scan: (ref, { owner }) => textsOf((after) => transactions.read(() => batchAfter(ref, owner, after))),
   };
+}
+
+async function* textsOf(batchAfter: (id: string) => Promise<Batch>): AsyncIterable<readonly string[]> {
+  for (let from: string | undefined = ""; from !== undefined; ) {
+    // Others are served between two batches.
+    if (from !== "") await nextTurn();
+    const { objects, next }: Batch = await batchAfter(from);
+    if (objects.length > 0) yield objects.map(({ text }) => text);
+    from = next;
+  }
 }
 
 function viewerOf(collections: Collections, collection: Collection, visible: Visibility): number | undefined {

@@ -95,5 +95,30 @@ CREATE TABLE idempotency_records (
 CREATE INDEX idempotency_records_by_expiry ON idempotency_records (expires);
 `;
 
+/**
+ * `change_logs`: with the numbers of their oldest and newest entries; `place` as of idempotency
+ * records. `changes`: the entries; `time` in Unix milliseconds.
+ */
+const changeLogs = `
+CREATE TABLE change_logs (
+  log INTEGER PRIMARY KEY AUTOINCREMENT,
+  namespace TEXT NOT NULL,
+  project TEXT NOT NULL,
+  place TEXT NOT NULL,
+  oldest INTEGER NOT NULL,
+  newest INTEGER NOT NULL,
+  UNIQUE (namespace, project, place)
+) STRICT;
+CREATE TABLE changes (
+  log INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  PRIMARY KEY (log, number)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** The n-th step leads from version n to n + 1. */
-export const schemaSteps: readonly string[] = [first];
+export const schemaSteps: readonly string[] = [first, changeLogs];

@@ -2,13 +2,21 @@
 // so that they are in one slot of a Cluster. A name that could end a tag early is refused with
 // RangeError.
 
-import type { ProjectRef } from "../../../core/config/types.ts";
+import type { ChangeLogConfig, ProjectRef } from "../../../core/config/types.ts";
 import type { CollectionRef, DocumentRef, Owner } from "../ports/refs.ts";
 
 /** Separates a member's fields; no id, owner or value contains it, except between two values. */
 export const separator = "\0";
 
-export interface CollectionKeys {
+/** The log of changes of a collection or document. */
+export interface LogKeys {
+  /** Stream: the log, and the channel that tells replicas to look. */
+  readonly log: string;
+  /** The log that the reference declares, as scripts take it (parts/change-log.lua). */
+  readonly declaredLog: string;
+}
+
+export interface CollectionKeys extends LogKeys {
   /** The hash tag's content: the collection's name in caches. */
   readonly tag: string;
   /** Hash: which indexes there are (index-set.ts). */
@@ -50,6 +58,8 @@ function makeCollectionKeys(collection: CollectionRef): CollectionKeys {
     indexSet: `${base}indexes`,
     buildLock: `${base}build-lock`,
     ids: `${base}ids`,
+    log: `${base}changes`,
+    declaredLog: declaredLog(collection.changes),
     objectKeyPrefix: `${base}doc:`,
     objectKey: (id) => `${base}doc:${id}`,
     record: (key) => `${base}idempotency:${key}`,
@@ -59,9 +69,9 @@ function makeCollectionKeys(collection: CollectionRef): CollectionKeys {
   };
 }
 
-export interface DocumentKeys {
+export interface DocumentKeys extends LogKeys {
   readonly value: string;
-  /** Bytes of the value's canonical text. */
+  /** Bytes of the value's canonical text, and whether there is a log (parts/document-size.lua). */
   readonly size: string;
   /** String: what a purge under way has named the value. */
   readonly identity: string;
@@ -75,6 +85,8 @@ export function documentKeys(document: DocumentRef): DocumentKeys {
     value: `${base}value`,
     size: `${base}size`,
     identity: `${base}id`,
+    log: `${base}changes`,
+    declaredLog: declaredLog(document.changes),
     record: (key) => `${base}idempotency:${key}`,
   };
 }
@@ -115,6 +127,10 @@ export function counterKey(scope: string, digest: string): string {
 /** `digest`, in hex, names the bucket, and decides its slot. */
 export function bucketKey(digest: string): string {
   return `jp:{bucket/${digest}}`;
+}
+
+function declaredLog(changes: ChangeLogConfig | undefined): string {
+  return changes === undefined ? "" : `${changes.maxEntries} ${Math.ceil(changes.retentionSeconds * 1_000)}`;
 }
 
 function projectTag(project: ProjectRef): string {

@@ -3,13 +3,15 @@
 // no JSON module.
 
 import type { Clock } from "../../../core/clock.ts";
-import { connect, type IoredisClient } from "../../../core/redis/connect.ts";
+import { connect, type IoredisClient, singleConnection } from "../../../core/redis/connect.ts";
 import { createGuardedRedisClient, type LookAtServer } from "../../../core/redis/connection-gate.ts";
 import { createRedisClient, type RedisClient, requireJson } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
+import { createSubscriber } from "../../../core/redis/subscriber.ts";
 import { observedStore, outcomeOf } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
+import { createChangeLogs } from "./changes/change-logs.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts, createIndexSetCache } from "./indexes/index-scripts.ts";
 import { createIndexes } from "./indexes/indexes.ts";
@@ -35,7 +37,8 @@ export interface RedisStoreOptions {
   readonly clock: Clock;
   /**
    * Called after each call of the store, as `readEndedSessions` for each failed read of ended
-   * sessions, and as `tellEndedSession` for each end that could not be written again.
+   * sessions, as `tellEndedSession` for each end that could not be written again, and as
+   * `subscribeToChanges` for each loss of that connection.
    */
   readonly observe?: (observation: StoreObservation) => void;
   /** Milliseconds to wait for an answer, 2,000 by default. */
@@ -79,6 +82,10 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     beforeReading: sessionRevocations.look,
     onFailure: failed("readEndedSessions"),
   });
+  const subscriber = createSubscriber({
+    open: () => singleConnection({ target, name: "jsonplane-changes", commandTimeout }, client),
+    onFailure: failed("subscribeToChanges"),
+  });
   const store: Store = {
     ...createObjects({ ...deps, batchedCreates, clock }),
     ...createPages(deps),
@@ -86,6 +93,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createIndexes({ ...deps, scripts: indexScripts }),
     ...createDocuments({ ...deps, clock }),
     ...createPurges({ ...deps, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
+    ...createChangeLogs({ redisClient, subscriber }),
     ...createSizes(redisClient),
     ...createIdempotencyRecords(redisClient),
     ...createSessions({ scripts: sessionScripts, redisClient, clock, sessionRevocations }),
@@ -96,6 +104,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     async close() {
       await ended.stop();
       await sessionRevocations.stop();
+      await subscriber.close();
       redisClient.disconnect();
     },
   };

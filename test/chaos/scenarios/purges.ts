@@ -198,7 +198,7 @@ async function order(purges: Purges, number: number): Promise<readonly string[]>
 const steps = [
   "indexes/declare-indexes-n",
   "purges/purge-objects-n",
-  "purges/purge-document-3",
+  "purges/purge-document-4",
   "sessions/purge-sessions-3",
 ].map(freeingScript);
 

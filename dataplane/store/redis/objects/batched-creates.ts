@@ -59,7 +59,7 @@ export function createBatchedCreates(
   };
 }
 
-/** What one script can store together: of one collection, with the same indexes and limit. */
+/** What one script can store together: of one collection, with the same indexes, limit and log. */
 function batchNameOf({ keys, version, maxObjects }: CreateObject): string {
-  return [keys.tag, version, maxObjects].join(separator);
+  return [keys.tag, keys.declaredLog, version, maxObjects].join(separator);
 }

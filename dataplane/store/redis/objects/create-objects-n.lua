@@ -1,20 +1,23 @@
 -- Purpose: stores new objects of one collection and their index entries, each as if it came alone,
 -- in the order given.
--- KEYS: 1 index set, 2 ids, then per index: index, own index; then per object: object, its owner's
--- ids. Where no owners' entries are kept, the second of each pair is left out
+-- KEYS: 1 index set, 2 ids, 3 log, then per index: index, own index; then per object: object, its
+-- owner's ids. Where no owners' entries are kept, the second of each pair is left out
 -- ARGV: 1 version of the index set, 2 maximum number of objects, 3 "1" when owners' entries are
--- kept, 4 number of indexes, then per object: id, owner, text, and one per index: encoded value
+-- kept, 4 number of indexes, 5 declared log (parts/change-log.lua), then per object: id, owner,
+-- text, and one per index: encoded value
 -- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: Redis
 -- refused the text, among others; only a script for this object alone says why | {stale_index_set}:
 -- nothing was stored
 local code = { done = 0, stale_index_set = 1, quota_exceeded = 2, conflict = 3, failed = 8 }
-local index_set, ids = KEYS[1], KEYS[2]
+local index_set, ids, log = KEYS[1], KEYS[2], KEYS[3]
 local version, max_objects, keeps_owners, indexes = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", tonumber(ARGV[4])
+local declared = ARGV[5]
 local width = keeps_owners and 2 or 1
-local first_index, first_object, first_argument = 3, 3 + width * indexes, 5
+local first_index, first_object, first_argument = 4, 4 + width * indexes, 6
 local arguments = 3 + indexes
 local objects = (#ARGV - first_argument + 1) / arguments
 
+-- include change-log
 -- include collection-state
 
 if not is_current(index_set, version) then
@@ -43,6 +46,7 @@ end
 
 local room = max_objects - redis.call("ZCARD", ids)
 local codes = {}
+local changes = {}
 local place_of_owned = {}
 for object = 1, objects do
   local at = first_argument + (object - 1) * arguments
@@ -58,6 +62,7 @@ for object = 1, objects do
   else
     codes[object] = code.done
     room = room - 1
+    changes[#changes + 1] = { "kind", "put", "id", id, "owner", owner }
     add_bytes(index_set, id, #text)
     add(2, id .. "\0" .. owner)
     if keeps_owners then
@@ -77,5 +82,8 @@ for object = 1, objects do
 end
 for at, members in pairs(added) do
   redis.call("ZADD", KEYS[at], unpack(members))
+end
+if changes[1] then
+  log_collection_changes(index_set, log, declared, changes)
 end
 return codes

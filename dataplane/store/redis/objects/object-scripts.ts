@@ -33,7 +33,7 @@ export interface CreateObject {
   readonly record?: IdempotencyRecord | undefined;
 }
 
-/** Of one collection, version and `maxObjects`, and without records. */
+/** Of one collection, declared log, version and `maxObjects`, and without records. */
 export type CreateObjects = readonly [CreateObject, ...CreateObject[]];
 
 export interface ReplaceObject {
@@ -152,15 +152,16 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       return codes.map((each) => (each === code.failed ? each : objectCode(createScript.name, each)));
     },
     async replace({ keys, version, previous, id, owner, text, moves, keepsOwners }) {
-      const own = [keys.indexSet, keys.objectKey(id), ...indexKeys(keys, moves.map(indexOf), keepsOwners)];
+      const own = [keys.indexSet, keys.objectKey(id), keys.log, ...indexKeys(keys, moves.map(indexOf), keepsOwners)];
       const values = moves.flatMap(({ before, after }) => [before, after]);
-      const args = [version, previous, id, owner, text, keepsOwners ? 1 : 0, ...values];
+      const args = [version, previous, id, owner, text, keepsOwners ? 1 : 0, keys.declaredLog, ...values];
       return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)).code);
     },
     async remove({ keys, version, previous, id, owner, entries, keepsOwners }) {
-      const object = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id)];
+      const object = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), keys.log];
       const own = [...object, ...indexKeys(keys, entries.map(indexOf), keepsOwners)];
-      const args = [version, previous, id, owner, keepsOwners ? 1 : 0, ...entries.map(({ value }) => value)];
+      const values = entries.map(({ value }) => value);
+      const args = [version, previous, id, owner, keepsOwners ? 1 : 0, keys.declaredLog, ...values];
       return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)).code);
     },
     async read(keys, id, owner = "") {
@@ -212,8 +213,8 @@ function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args">
   );
   const objects = calls.flatMap(({ id, owner, text, entries }) => [id, owner, text, ...valuesOf(entries, of)]);
   return {
-    keys: [keys.indexSet, keys.ids, ...indexKeys(keys, of.map(indexOf), keepsOwners), ...objectKeys],
-    args: [version, maxObjects, keepsOwners ? 1 : 0, of.length, ...objects],
+    keys: [keys.indexSet, keys.ids, keys.log, ...indexKeys(keys, of.map(indexOf), keepsOwners), ...objectKeys],
+    args: [version, maxObjects, keepsOwners ? 1 : 0, of.length, keys.declaredLog, ...objects],
   };
 }
 

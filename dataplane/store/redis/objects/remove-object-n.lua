@@ -1,18 +1,19 @@
 -- Purpose: removes an object while its stored text is still the one that the writer read, and its
 -- index entries. Its id always leaves the owner's ids, so that these never have one that is gone,
 -- even while owners' entries are not kept.
--- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, then per index: index, and own index where
--- owners' entries are kept
+-- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, 5 log, then per index: index, and own
+-- index where owners' entries are kept
 -- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 "1" when
--- owners' entries are kept, then one per index: encoded value
+-- owners' entries are kept, 6 declared log (parts/change-log.lua), then one per index: encoded value
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
-local index_set, ids, owned, object_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local index_set, ids, owned, object_key, log = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local version, previous, id, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local keeps_owners = ARGV[5] == "1"
+local keeps_owners, declared = ARGV[5] == "1", ARGV[6]
 local width = keeps_owners and 2 or 1
-local first_index, first_value = 5, 6
+local first_index, first_value = 6, 7
 
+-- include change-log
 -- include collection-state
 
 local stored = redis.call("JSON.GET", object_key)
@@ -37,4 +38,5 @@ for at = first_value, #ARGV do
     redis.call("ZREM", KEYS[key + 1], owner .. "\0" .. entry)
   end
 end
+log_collection_changes(index_set, log, declared, { { "kind", "delete", "id", id, "owner", owner } })
 return { code.done }

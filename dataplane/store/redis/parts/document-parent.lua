@@ -30,7 +30,7 @@ end
 
 -- Bytes of the document's text. The text itself is read only when its size was lost.
 local function size_of(document, size)
-  return tonumber(redis.call("GET", size)) or #redis.call("JSON.GET", document)
+  return bytes_in(redis.call("GET", size)) or #redis.call("JSON.GET", document)
 end
 
 -- Bytes of the text of one value; Redis JSON puts it into brackets.

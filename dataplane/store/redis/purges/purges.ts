@@ -88,8 +88,8 @@ export interface PurgeScripts {
 export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
   const identifyCollection = freeingScript("purges/identify-collection-2");
   const purgeObjects = freeingScript("purges/purge-objects-n");
-  const identifyDocument = freeingScript("purges/identify-document-2");
-  const purgeDocument = freeingScript("purges/purge-document-3");
+  const identifyDocument = freeingScript("purges/identify-document-3");
+  const purgeDocument = freeingScript("purges/purge-document-4");
 
   return {
     async identifyCollection({ indexSet, ids }) {
@@ -98,19 +98,19 @@ export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
     },
     async purgeObjects(keys, identity, objects) {
       const perObject = objects.flatMap(({ id, owner }) => [keys.objectKey(id), keys.owned(owner)]);
-      const own = [keys.indexSet, keys.buildLock, keys.ids, ...perObject];
+      const own = [keys.indexSet, keys.buildLock, keys.ids, keys.log, ...perObject];
       const reply = scriptReply(
         await redisClient.run(purgeObjects, own, [identity, ...objects.map(({ member }) => member)]),
       );
       if (reply.code === code.not_found) return "gone";
       return reply.code === code.done ? "done" : "more";
     },
-    async identifyDocument({ value, identity }) {
-      const reply = scriptReply(await redisClient.run(identifyDocument, [value, identity], [newName()]));
+    async identifyDocument({ value, identity, log }) {
+      const reply = scriptReply(await redisClient.run(identifyDocument, [value, identity, log], [newName()]));
       return reply.code === code.missing_document ? undefined : textOf(reply.rest[0]);
     },
-    async purgeDocument({ value, size, identity: name }, identity) {
-      const reply = scriptReply(await redisClient.run(purgeDocument, [value, size, name], [identity]));
+    async purgeDocument({ value, size, identity: name, log }, identity) {
+      const reply = scriptReply(await redisClient.run(purgeDocument, [value, size, name, log], [identity]));
       return reply.code === code.done ? "done" : "gone";
     },
   };

@@ -3,6 +3,7 @@
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../../core/redis/reply.ts";
+import { loggedBytes } from "../../change-entries.ts";
 import type { ByteCounts, Sizes } from "../../ports/sizes.ts";
 import { collectionKeys, documentKeys } from "../keys.ts";
 import { code, scriptReply, storeScript } from "../store-script.ts";
@@ -12,13 +13,14 @@ const objectsPerStep = 200;
 const bytesPerStep = 256 * 1024;
 
 export function createSizes(redisClient: RedisClient): Sizes & ByteCounts {
-  const collectionSize = storeScript("sizes/collection-size-2", "read");
-  const documentSize = storeScript("sizes/document-size-2", "read");
+  const collectionSize = storeScript("sizes/collection-size-3", "read");
+  const documentSize = storeScript("sizes/document-size-3", "read");
   const countBytes = storeScript("sizes/count-bytes-2", "write");
   return {
     async collectionSize(collection) {
-      const { indexSet, ids } = collectionKeys(collection);
-      const [objects, bytes, isCounted] = scriptReply(await redisClient.run(collectionSize, [indexSet, ids], [])).rest;
+      const { indexSet, ids, log } = collectionKeys(collection);
+      const reply = scriptReply(await redisClient.run(collectionSize, [indexSet, ids, log], [loggedBytes.object]));
+      const [objects, bytes, isCounted] = reply.rest;
       return { objects: numberOf(objects), bytes: numberOf(bytes), isCounted: isCounted === "1" };
     },
     async countBytes(collection) {
@@ -28,8 +30,9 @@ export function createSizes(redisClient: RedisClient): Sizes & ByteCounts {
       return reply.code === code.done ? "done" : "more";
     },
     async documentSize(document) {
-      const { value, size } = documentKeys(document);
-      const [bytes, members] = scriptReply(await redisClient.run(documentSize, [value, size], [])).rest;
+      const { value, size, log } = documentKeys(document);
+      const reply = scriptReply(await redisClient.run(documentSize, [value, size, log], [loggedBytes.document]));
+      const [bytes, members] = reply.rest;
       return { bytes: numberOf(bytes), members: numberOf(members) };
     },
   };

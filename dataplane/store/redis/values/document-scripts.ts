@@ -57,19 +57,19 @@ export interface DocumentScripts {
 }
 
 export function createDocumentScripts(redisClient: RedisClient): DocumentScripts {
-  const initialise = storeScript("values/initialise-document-2", "write");
+  const initialise = storeScript("values/initialise-document-3", "write");
   const read = storeScript("values/read-value-1", "read");
-  const insertScript = storeScript("values/insert-value-2", "write");
+  const insertScript = storeScript("values/insert-value-3", "write");
   const insert = createWriter(redisClient, insertScript);
-  const put = storeScript("values/put-value-2", "write");
-  const remove = storeScript("values/remove-value-2", "write");
-  const replaceContainer = createWriter(redisClient, storeScript("values/replace-container-2", "write"));
-  const shrinkContainer = freeingScript("values/replace-container-2");
-  const both = ({ value, size }: DocumentKeys) => [value, size];
+  const put = storeScript("values/put-value-3", "write");
+  const remove = storeScript("values/remove-value-3", "write");
+  const replaceContainer = createWriter(redisClient, storeScript("values/replace-container-3", "write"));
+  const shrinkContainer = freeingScript("values/replace-container-3");
+  const all = ({ value, size, log }: DocumentKeys) => [value, size, log];
 
   return {
     async initialise(keys, text) {
-      return scriptReply(await redisClient.run(initialise, both(keys), [text])).code === code.done;
+      return scriptReply(await redisClient.run(initialise, all(keys), [text, keys.declaredLog])).code === code.done;
     },
     async read(keys, path) {
       const reply = scriptReply(await redisClient.run(read, [keys.value], path));
@@ -78,8 +78,8 @@ export function createDocumentScripts(redisClient: RedisClient): DocumentScripts
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
     },
     async insert({ keys, path, text, maxBytes, maxGrowth, expected, record }) {
-      const args = [text, maxBytes, expectedArgument(expected), maxGrowth ?? "", ...path];
-      const reply = await insert({ keys: both(keys), args, record: placed(keys, record) });
+      const args = [text, maxBytes, expectedArgument(expected), maxGrowth ?? "", keys.declaredLog, ...path];
+      const reply = await insert({ keys: all(keys), args, record: placed(keys, record) });
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       return repeatedBy(reply) ?? refusal(insertScript.name, reply);
     },
@@ -91,24 +91,26 @@ export function createDocumentScripts(redisClient: RedisClient): DocumentScripts
         expectedArgument(expected),
         maxGrowth ?? "",
         minMembers,
+        keys.declaredLog,
         ...path,
       ];
-      const reply = scriptReply(await redisClient.run(put, both(keys), args));
+      const reply = scriptReply(await redisClient.run(put, all(keys), args));
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       if (reply.code === code.replaced) return { outcome: "replaced", ...grown(reply, maxGrowth) };
       return refusal(put.name, reply);
     },
     async remove({ keys, path, expected }) {
-      const reply = scriptReply(await redisClient.run(remove, both(keys), [expectedArgument(expected), ...path]));
+      const args = [expectedArgument(expected), keys.declaredLog, ...path];
+      const reply = scriptReply(await redisClient.run(remove, all(keys), args));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
     async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, record }) {
-      const args = [previous, text, maxBytes, maxGrowth ?? "", ...path];
+      const args = [previous, text, maxBytes, maxGrowth ?? "", keys.declaredLog, ...path];
       // Leaving a record adds something.
       const reply =
         shrinks && record === undefined
-          ? scriptReply(await redisClient.run(shrinkContainer, both(keys), args))
-          : await replaceContainer({ keys: both(keys), args, record: placed(keys, record) });
+          ? scriptReply(await redisClient.run(shrinkContainer, all(keys), args))
+          : await replaceContainer({ keys: all(keys), args, record: placed(keys, record) });
       const repeated = repeatedBy(reply);
       if (repeated) return repeated;
       if (reply.code === code.done) return { outcome: "done", ...grown(reply, maxGrowth) };

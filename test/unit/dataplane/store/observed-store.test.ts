@@ -11,7 +11,7 @@ type Method = (...args: readonly unknown[]) => unknown;
 type Methods = Record<string, Method>;
 
 /** They send nothing, or are the end itself. */
-const local: readonly string[] = ["health", "close", "sessionPrimary"];
+const local: readonly string[] = ["health", "close", "onChanges", "sessionPrimary"];
 /** They answer in batches. */
 const iterations: readonly string[] = ["scan", "readObjects"];
 

@@ -1,6 +1,7 @@
 -- Purpose: removes a key of an object, or an element of an array.
--- KEYS: 1 document, 2 its size
--- ARGV: 1 what is expected there (parts/expected-value.lua), then the path's segments, at least one
+-- KEYS: 1 document, 2 its size, 3 log
+-- ARGV: 1 what is expected there (parts/expected-value.lua), 2 declared log (parts/change-log.lua),
+-- then the path's segments, at least one
 -- Returns: {done} | {missing_document} | {not_found} | {invalid_index} | {conflict}: not what is
 -- expected
 local code = {
@@ -12,10 +13,12 @@ local code = {
   not_a_container = 12,
   invalid_index = 13,
 }
-local document, size = KEYS[1], KEYS[2]
-local expected = ARGV[1]
-local first, last = 2, #ARGV
+local document, size, log = KEYS[1], KEYS[2], KEYS[3]
+local expected, declared = ARGV[1], ARGV[2]
+local first, last = 3, #ARGV
 
+-- include change-log
+-- include document-size
 -- include document-path
 -- include document-parent
 -- include expected-value
@@ -51,5 +54,5 @@ else
   end
   gone = #redis.call("JSON.ARRPOP", document, path, segment)[1]
 end
-redis.call("SET", size, old_size - gone - (length > 1 and 1 or 0))
+set_size(size, old_size - gone - (length > 1 and 1 or 0), log, declared)
 return { code.done }

@@ -1,9 +1,9 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
--- KEYS: 1 document, 2 its size
+-- KEYS: 1 document, 2 its size, 3 log
 -- ARGV: 1 text, 2 maximum bytes of the document, 3 "1" when a key may be added, 4 what is expected
 -- there (parts/expected-value.lua), 5 maximum bytes by which the document may grow ("" = any), 6
--- fewest members or elements of an entire value that is replaced, then the path's segments: none =
--- the entire value
+-- fewest members or elements of an entire value that is replaced, 7 declared log
+-- (parts/change-log.lua), then the path's segments: none = the entire value
 -- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} |
 -- {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {index_not_found,
 -- length} | {create_refused} | {conflict}: not what is expected, or fewer members |
@@ -21,11 +21,14 @@ local code = {
   created = 19,
   replaced = 20,
 }
-local document, size = KEYS[1], KEYS[2]
+local document, size, log = KEYS[1], KEYS[2], KEYS[3]
 local text, max_bytes, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
 local max_growth, min_members = tonumber(ARGV[5]), tonumber(ARGV[6])
-local first, last = 7, #ARGV
+local declared = ARGV[7]
+local first, last = 8, #ARGV
 
+-- include change-log
+-- include document-size
 -- include document-path
 -- include document-parent
 -- include expected-value
@@ -42,7 +45,7 @@ local function put(path, old_size, growth, outcome)
     return { code.quota_exceeded }
   end
   redis.call("JSON.SET", document, path, text)
-  redis.call("SET", size, old_size + growth)
+  set_size(size, old_size + growth, log, declared)
   return { outcome, growth }
 end
 

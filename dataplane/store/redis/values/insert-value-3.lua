@@ -1,9 +1,9 @@
 -- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-"
 -- = the end).
--- KEYS: 1 document, 2 its size
+-- KEYS: 1 document, 2 its size, 3 log
 -- ARGV: 1 text, 2 maximum bytes of the document, 3 what is expected there
--- (parts/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), then the path's
--- segments, at least one
+-- (parts/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), 5 declared log
+-- (parts/change-log.lua), then the path's segments, at least one
 -- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} |
 -- {not_a_container} | {invalid_index} | {key_exists} | {index_out_of_range, length} | {conflict}:
 -- not what is expected | {document_too_large} | {quota_exceeded}: it may not grow so much
@@ -19,10 +19,13 @@ local code = {
   document_too_large = 18,
   created = 19,
 }
-local document, size = KEYS[1], KEYS[2]
+local document, size, log = KEYS[1], KEYS[2], KEYS[3]
 local text, max_bytes, expected, max_growth = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local first, last = 5, #ARGV
+local declared = ARGV[5]
+local first, last = 6, #ARGV
 
+-- include change-log
+-- include document-size
 -- include document-path
 -- include document-parent
 -- include expected-value
@@ -32,7 +35,7 @@ local segment = ARGV[last]
 -- Appends without reading the parent first: JSON.ARRAPPEND itself says whether it is an array, and
 -- its length. Returns nil where the checks below have to decide, as near a limit.
 local function append()
-  local before, with_comma = tonumber(redis.call("GET", size)), #text + 1
+  local before, with_comma = bytes_in(redis.call("GET", size)), #text + 1
   if not before or before + with_comma > max_bytes or (max_growth and with_comma > max_growth) then
     return nil
   end
@@ -43,7 +46,7 @@ local function append()
     return nil
   end
   local growth = length > 1 and with_comma or #text
-  redis.call("SET", size, before + growth)
+  set_size(size, before + growth, log, declared)
   return { code.created, growth }
 end
 
@@ -95,5 +98,5 @@ if index then
 else
   redis.call("JSON.SET", document, key_under(path, segment), text)
 end
-redis.call("SET", size, new_size)
+set_size(size, new_size, log, declared)
 return { code.created, growth }
