@@ -113,7 +113,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
   it("of a path of a root key begins with its value, and tells it when it differs", async () => {
     const stream = await follow(served, "/json/settings/theme/colour", { as: alice });
     await put("/json/settings/beta", true);
-    await put("/json/settings/theme/colour", "blue");
+    await put("/json/settings/theme/colour", '"blue"');
     await stream.changes(2);
     await remove("/json/settings/theme");
     expect(await stream.changes(3)).toMatchObject([
