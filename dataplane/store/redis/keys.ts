@@ -21,7 +21,7 @@ export interface CollectionKeys {
   readonly objectKeyPrefix: string;
   /** RedisJSON value: the object of this id. */
   objectKey(id: string): string;
-  /** String: idempotency record of a write (parts/idempotent.lua). */
+  /** String: idempotency record of a write (includes/idempotent.lua). */
   record(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
@@ -65,7 +65,7 @@ export interface DocumentKeys {
   readonly size: string;
   /** String: what a purge under way has named the value. */
   readonly identity: string;
-  /** String: idempotency record of a write (parts/idempotent.lua). */
+  /** String: idempotency record of a write (includes/idempotent.lua). */
   record(key: string): string;
 }
 

@@ -2,7 +2,7 @@
 -- = the end).
 -- KEYS: 1 document, 2 its size
 -- ARGV: 1 text, 2 maximum bytes of the document, 3 what is expected there
--- (parts/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), then the path's
+-- (includes/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), then the path's
 -- segments, at least one
 -- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} |
 -- {not_a_container} | {invalid_index} | {key_exists} | {index_out_of_range, length} | {conflict}:

@@ -1,7 +1,7 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size
 -- ARGV: 1 text, 2 maximum bytes of the document, 3 "1" when a key may be added, 4 what is expected
--- there (parts/expected-value.lua), 5 maximum bytes by which the document may grow ("" = any), 6
+-- there (includes/expected-value.lua), 5 maximum bytes by which the document may grow ("" = any), 6
 -- fewest members or elements of an entire value that is replaced, then the path's segments: none =
 -- the entire value
 -- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} |
