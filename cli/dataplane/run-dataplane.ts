@@ -69,7 +69,7 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
           url: options.redis,
           clock: systemClock,
           observe,
-          lookAtServer: config.lookAtServer,
+          checkServer: config.checkServer,
           ...storeLimits,
         }),
       );

@@ -25,7 +25,7 @@ export interface OrderDeps {
 
 /** The most bytes of the annotation, so that other requests have room. */
 const maxBatchBytes = maxAnnotationBytes / 2;
-const lookMs = 500;
+const pollMs = 500;
 const maxConflicts = 10;
 
 interface Ordered {
@@ -75,7 +75,7 @@ async function write(batch: readonly Ordered[], until: number, deps: OrderDeps):
   if (batch.length === 0) return true;
   while (!(await writtenBeside(batch, deps))) {
     if (deps.monotonic() >= until) return false;
-    await pause(deps.timers, lookMs);
+    await pause(deps.timers, pollMs);
   }
   return true;
 }
@@ -110,7 +110,7 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
     open = open.filter((_, at) => states[at] === "waiting");
     if (open.length === 0) return isAll;
     if (monotonic() >= until) return sayOpen(open, untaken, out);
-    await pause(timers, lookMs);
+    await pause(timers, pollMs);
   }
 }
 
@@ -146,14 +146,14 @@ async function recordsOf(
   return new Map(await Promise.all([...projects].map(async ([name, ref]) => [name, await recordOf(ref)] as const)));
 }
 
-interface Looked {
+interface SeenState {
   readonly untaken: ReadonlySet<string>;
   readonly records: ReadonlyMap<string, DataRecord | undefined>;
   /** What was seen to be under way: that is final. */
   readonly deleting: Set<Ordered>;
 }
 
-function stateOf(ordered: Ordered, { untaken, records, deleting }: Looked): "deleted" | "left" | "waiting" {
+function stateOf(ordered: Ordered, { untaken, records, deleting }: SeenState): "deleted" | "left" | "waiting" {
   const { project, entry } = ordered.item;
   const entries = records.get(requestName(project))?.entries ?? [];
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);

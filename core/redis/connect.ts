@@ -209,10 +209,10 @@ const restMs = 250;
 
 /** What it returns starts a probe, unless one is running or ended a moment ago. */
 function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
-  let isLooking = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isProbing = false;
+  let probedAt = Number.NEGATIVE_INFINITY;
 
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     const client = open();
     // Without a listener ioredis prints.
     client.on("error", () => undefined);
@@ -227,11 +227,11 @@ function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): ()
   };
 
   return () => {
-    if (isLooking || monotonic() - lookedAt < restMs) return;
-    isLooking = true;
-    void look().finally(() => {
-      isLooking = false;
-      lookedAt = monotonic();
+    if (isProbing || monotonic() - probedAt < restMs) return;
+    isProbing = true;
+    void probe().finally(() => {
+      isProbing = false;
+      probedAt = monotonic();
     });
   };
 }

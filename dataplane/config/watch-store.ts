@@ -13,14 +13,14 @@ export interface StoreWatch {
   /** Whether requests for data are to be refused. */
   isLost(): boolean;
   /** Redis has said so once; one that is empty since before this replica started says nothing. */
-  hasLooked(): boolean;
+  hasChecked(): boolean;
   /** Reads now unless that was done. Rejects when Redis does not answer. */
-  haveLooked(): Promise<void>;
+  ensureChecked(): Promise<void>;
   /**
    * Reads now, and from then on, by the connection that data use: another one may lead to another
    * server. Rejects when that is not answered.
    */
-  lookBy(read: RedisClient["read"]): Promise<void>;
+  checkWith(read: RedisClient["read"]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,14 +39,14 @@ export interface DataLoss {
   readonly name?: string;
 }
 
-const lookMs = 1_000;
+const pollMs = 1_000;
 /** Redis that was away may be another one when it comes back. */
 const awayMs = 100;
 
 export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatchDeps): StoreWatch {
   const stopping = new AbortController();
   let isGuarded = false;
-  let hasLooked = false;
+  let hasChecked = false;
   let loss: DataLoss | undefined;
   let forbidden = false;
   let { read } = commands;
@@ -67,7 +67,7 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
     forbidden = isRefused;
   };
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const now = await found().catch((error: unknown) => {
       if (isForbidden(error)) noteAccess(true);
       throw error;
@@ -78,14 +78,14 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
     if (now === "nothing") return;
     const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
     loss = now;
-    hasLooked = true;
+    hasChecked = true;
     if (isNews) onLoss?.(loss);
   };
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const waitMs = await look().then(
-        () => lookMs,
+      const waitMs = await check().then(
+        () => pollMs,
         () => awayMs,
       );
       await pauseUnlessAborted(timers, waitMs, stopping.signal);
@@ -95,13 +95,13 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
 
   return {
     isLost: () => loss !== undefined,
-    hasLooked: () => hasLooked,
-    haveLooked: async () => {
-      if (!hasLooked) await look();
+    hasChecked: () => hasChecked,
+    ensureChecked: async () => {
+      if (!hasChecked) await check();
     },
-    async lookBy(storeRead) {
+    async checkWith(storeRead) {
       read = storeRead;
-      await look();
+      await check();
     },
     async stop() {
       stopping.abort();
