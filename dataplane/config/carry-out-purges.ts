@@ -11,7 +11,7 @@ import { fieldsOf, listOf, numberOf, optionalText, textsOf } from "../../core/re
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
-import { type MayContinue, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
+import { type MayContinue, purgeCollection, purgeDocument, purgeProjectSessions } from "./purge-steps.ts";
 
 export interface PurgeDeps {
   readonly redisClient: RedisClient;
@@ -164,7 +164,7 @@ async function purge(
   const { project } = order;
   switch (order.what) {
     case "rootkey":
-      return purgeWholeDocument(deps.store, { project, rootKey: order.name }, mayContinue);
+      return purgeDocument(deps.store, { project, rootKey: order.name }, mayContinue);
     case "resource":
       return purgeCollection(deps.store, { project, resource: order.name }, mayContinue);
     case "sessions":
