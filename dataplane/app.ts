@@ -178,7 +178,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanSemaphore: createScanSemaphore(),
-    fairShare: createFairShareLimiter(clock, { maxTurns: memory.connections }),
+    fairShare: createFairShareLimiter(clock, { maxQueuedWork: memory.connections }),
     lock: createDocumentLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,

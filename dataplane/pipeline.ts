@@ -9,7 +9,7 @@ import { keyOfProject } from "../core/config/config-keys.ts";
 import type { ProjectRef } from "../core/config/types.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
-import { LateTurn, type Slot } from "./admission/fair-share.ts";
+import { RefusedLate, type Slot } from "./admission/fair-share.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import type { SharedBucket } from "./admission/shared-bucket.ts";
 import { type Authentication, authorizationOf, noCredential } from "./authenticate/create-authentication.ts";
@@ -173,15 +173,15 @@ async function reportedError(
   admission.releaseBody?.();
   admission.releaseBody = undefined;
   // Slots bound the requests that hold one; refusing any other one is charged here.
-  if (admission.slot === undefined && !(error instanceof LateTurn)) {
-    await inTurnOf(deps, known.project).catch(() => undefined);
+  if (admission.slot === undefined && !(error instanceof RefusedLate)) {
+    await awaitFairness(deps, known.project).catch(() => undefined);
   }
   return error;
 }
 
-/** Waits for a turn of the project, or of all requests that name none. */
-async function inTurnOf(deps: PipelineDeps, project: LiveProject | undefined): Promise<void> {
-  await deps.fairShare.of(project).inTurn(() => undefined);
+/** Waits until the project may compute, or all requests that name none may. */
+async function awaitFairness(deps: PipelineDeps, project: LiveProject | undefined): Promise<void> {
+  await deps.fairShare.of(project).runFairly(() => undefined);
 }
 
 function findPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedDecision | undefined {
@@ -207,7 +207,7 @@ async function newDecision(
   const { request, rawUrl } = incoming;
   if (rawUrl === "*" && request.method === "OPTIONS") {
     requireHost(request);
-    await inTurnOf(deps, undefined);
+    await awaitFairness(deps, undefined);
     return { outcome: "planned", known: nothingKnown, plan: serverPlan, subPath: [], generation: before };
   }
   const first = await decide(deps, incoming);
@@ -260,7 +260,7 @@ async function decide(
     const target = route(segments);
     known = { project, target };
     const limiter = deps.fairShare.of(project);
-    const subject = await limiter.inTurn(() => requireSubject(project, target, split.fault), slot);
+    const subject = await limiter.runFairly(() => requireSubject(project, target, split.fault), slot);
     const baseSegments = split.segments.length - segments.length;
     const subPath = subPathOf(target);
     if (method === "OPTIONS") {
@@ -269,11 +269,11 @@ async function decide(
     }
     const operation = requireOperation(target, method);
     const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
-    const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate, slot);
+    const proof = operation === "public" ? noCredential : await limiter.runFairly(authenticate, slot);
     known = { project, target, proof };
     const url = requestOrigin(request, deps.address, base === "") + base;
     const input = { project, method, operation, caller: proof.caller, base: url, query: split.query };
-    const plan = await limiter.inTurn(() => planOrRefusal(deps, input, subject), slot);
+    const plan = await limiter.runFairly(() => planOrRefusal(deps, input, subject), slot);
     return { outcome: "planned", known, plan, subPath, baseSegments };
   } catch (error) {
     return { outcome: "rejected", known, error };

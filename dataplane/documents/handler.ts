@@ -167,7 +167,7 @@ async function patchDocument(ready: ReadyWrite, patch: Patch): Promise<HttpRespo
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // A precondition failed: the store only says how it would refuse, so any value will do.
     if (expecting.expected === "never") return put(ready, "null", expecting);
-    const value = await plan.limiter.inTurn(() => patched(patch, text ?? "null"), request.admission.slot);
+    const value = await plan.limiter.runFairly(() => patched(patch, text ?? "null"), request.admission.slot);
     return value === text ? { outcome: "replaced", text } : put(ready, value, expecting);
   });
   return responseOfWrite(result, plan);

@@ -103,9 +103,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const startedAt = performance.now();
-    const turn = connections.turn(request.raw);
+    const earlierResponses = connections.afterEarlierResponses(request.raw);
     const bodyRefused = connections.track(request.raw, reply.raw);
-    if (turn !== undefined && !(await turn)) return reply.hijack();
+    if (earlierResponses !== undefined && !(await earlierResponses)) return reply.hijack();
     const arrived = arrivedOf(request, reply, startedAt, bodyRefused);
     if (request.headers.expect !== undefined && expectsContinue(request.raw)) {
       arrived.sendContinue = () => {
