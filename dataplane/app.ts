@@ -234,7 +234,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
 function serving({ pages, directory }: DataPlaneOptions, serve: Serve): Pick<HttpServerOptions, "serve" | "ownPages"> {
   if (pages === undefined) return { serve };
   const servePages: Serve = async (incoming) => {
-    const isClaimed = directory.hostHolder(hostName(incoming.request.host)) !== undefined;
+    const isClaimed = directory.hostOwner(hostName(incoming.request.host)) !== undefined;
     const response = isClaimed ? undefined : pages.serve(incoming);
     return response === undefined ? serve(incoming) : { known: nothingKnown, response: await response };
   };

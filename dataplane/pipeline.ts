@@ -193,7 +193,7 @@ function findPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedD
     deps.plans.forget(shape.key);
     return undefined;
   }
-  deps.directory.noteUse(plan.project);
+  deps.directory.touch(plan.project);
   return { outcome: "planned", known, plan, subPath: shape.subPath, generation: deps.plans.generation() };
 }
 

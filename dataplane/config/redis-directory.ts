@@ -136,10 +136,10 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
         if (name !== undefined) return lookUp(name);
         return index.isComplete() ? unknown : unavailable;
       },
-      hostHolder: index.ofHost,
+      hostOwner: index.ofHost,
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
-      noteUse: ({ config }) => projects.use(keyOfProject(config)),
+      touch: ({ config }) => projects.use(keyOfProject(config)),
       onChange: listeners.add,
       projects: () => [...index.names()].map(projectOfKey),
       loaded: () => projects.all().flatMap(({ live }) => live ?? []),

@@ -62,17 +62,17 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
     return name === undefined ? undefined : { name };
   };
 
-  const noteAccess = (isRefused: boolean): void => {
+  const recordAccess = (isRefused: boolean): void => {
     if (isRefused !== forbidden) onForbidden?.(isRefused);
     forbidden = isRefused;
   };
 
   const check = async (): Promise<void> => {
     const now = await found().catch((error: unknown) => {
-      if (isForbidden(error)) noteAccess(true);
+      if (isForbidden(error)) recordAccess(true);
       throw error;
     });
-    noteAccess(false);
+    recordAccess(false);
     // It may have been emptied before this replica started: the first operator that writes to it
     // says what it is.
     if (now === "nothing") return;

@@ -101,7 +101,7 @@ async function write(deps: DocumentsDeps, decided: DocumentRequest): Promise<Htt
   if (!comparesAndSets) return await change(ready);
   const { project, rootKey } = ready.plan;
   const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...ready.path];
-  return await deps.lock.hold(lockPath, async () => {
+  return await deps.lock.withLock(lockPath, async () => {
     // Those before it may have taken seconds.
     const request = await deps.renew(received.request);
     return change(readyWrite(deps, { ...received, request }));

@@ -120,7 +120,7 @@ const maxShapeLength = 4_096;
  * segments of the public address.
  */
 export function requestShape(
-  directory: Pick<Directory, "hostHolder">,
+  directory: Pick<Directory, "hostOwner">,
   publicPath: readonly string[],
   request: FastifyRequest,
   target: string,
@@ -128,7 +128,7 @@ export function requestShape(
   const { host, headers } = request;
   const { authorization } = headers;
   if (host === "" || target.length + host.length + (authorization?.length ?? 0) > maxShapeLength) return undefined;
-  const holder = directory.hostHolder(hostName(host));
+  const holder = directory.hostOwner(hostName(host));
   const queryStart = target.indexOf("?");
   const path = queryStart < 0 ? target : target.slice(0, queryStart);
   const baseSegments = holder === undefined ? 2 + lengthOfPublicPath(publicPath, path) : 0;

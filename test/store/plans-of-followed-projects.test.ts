@@ -161,7 +161,7 @@ it("goes by a host that another project claims", async () => {
   await warm(rivalBooks, "b.test");
   await publisher.publish(changed(shop, withHosts()));
   await publisher.publish(changed(rival, withoutKey("ci"), withHosts("a.test", "b.test")));
-  await eventually(() => expect(directory.hostHolder("a.test")).toBe("default/rival"));
+  await eventually(() => expect(directory.hostOwner("a.test")).toBe("default/rival"));
   await eventually(async () => expect((await ask("/api/books", "a.test")).code).toBe("invalid_credentials"));
   expect((await ask(rivalBooks, "b.test")).code).toBe("unknown_path");
 });
