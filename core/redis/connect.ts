@@ -196,7 +196,7 @@ function prefixed(credentials: Credentials) {
   };
 }
 
-export interface FindPrimaryParts {
+export interface PrimaryFinderDeps {
   /** A client of the same address that isn't connected yet. */
   readonly open: () => Redis;
   /** Called when the address leads to a primary. */
@@ -208,7 +208,7 @@ export interface FindPrimaryParts {
 const restMs = 250;
 
 /** What it returns starts a probe, unless one is running or ended a moment ago. */
-function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
+function createPrimaryFinder({ open, onFound, monotonic }: PrimaryFinderDeps): () => void {
   let isProbing = false;
   let probedAt = Number.NEGATIVE_INFINITY;
 
