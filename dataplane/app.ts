@@ -18,7 +18,7 @@ import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
-import { type HttpResponse, type IncomingRequest, nothingKnown } from "./http/exchange.ts";
+import { emptyContext, type HttpResponse, type IncomingRequest } from "./http/exchange.ts";
 import { createPage } from "./http/page.ts";
 import {
   createHttpServer,
@@ -236,7 +236,7 @@ function serving({ pages, directory }: DataPlaneOptions, serve: Serve): Pick<Htt
   const servePages: Serve = async (incoming) => {
     const isClaimed = directory.hostOwner(hostName(incoming.request.host)) !== undefined;
     const response = isClaimed ? undefined : pages.serve(incoming);
-    return response === undefined ? serve(incoming) : { known: nothingKnown, response: await response };
+    return response === undefined ? serve(incoming) : { context: emptyContext, response: await response };
   };
   return { serve, ownPages: { targets: pages.targets, serve: servePages } };
 }

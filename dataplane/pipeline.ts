@@ -16,7 +16,13 @@ import { type Authentication, authorizationOf, noCredential } from "./authentica
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
 import { optionsResponse } from "./http/cors.ts";
-import { type Answer, type HttpResponse, type IncomingRequest, type Known, nothingKnown } from "./http/exchange.ts";
+import {
+  type Answer,
+  emptyContext,
+  type HttpResponse,
+  type IncomingRequest,
+  type RequestContext,
+} from "./http/exchange.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { Admission, OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
@@ -86,10 +92,10 @@ interface ServerPlan {
 
 const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
 
-/** A plan that later requests use, with what it makes known of each. */
+/** A plan that later requests use, with the context that each gets. */
 export interface CachedPlan {
   readonly plan: StoredPlan;
-  readonly known: Known;
+  readonly context: RequestContext;
 }
 
 /** The end of the first step. A rejected request is not charged: it has no plan. */
@@ -97,7 +103,7 @@ type Decision = PlannedDecision | RejectedDecision;
 
 interface PlannedDecision {
   readonly outcome: "planned";
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly plan: Plan;
   readonly subPath: readonly string[];
   readonly generation: number;
@@ -105,7 +111,7 @@ interface PlannedDecision {
 
 interface RejectedDecision {
   readonly outcome: "rejected";
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly error: unknown;
 }
 
@@ -124,7 +130,7 @@ export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) 
 async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Answer> {
   const { deps } = pipeline;
   const admission: Admission = { slot: undefined, releaseBody: undefined };
-  let known = nothingKnown;
+  let context = emptyContext;
   /** From the moment when reading or writing stored data may have begun. */
   let usesStoredData = false;
   /** Characters of the response; undefined where it says nothing of what others weigh. */
@@ -132,24 +138,24 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
   try {
     const shape = requestShape(deps.directory, deps.address.path, incoming.request, incoming.rawUrl);
     const decision = findPlan(deps, shape) ?? (await newDecision(deps, incoming, shape));
-    known = decision.known;
+    context = decision.context;
     if (decision.outcome === "rejected") throw decision.error;
     const rated = ratesOf(deps, decision.plan, incoming);
     if (rated !== undefined) {
-      known = { ...known, rates: rated.buckets };
+      context = { ...context, rates: rated.buckets };
       await deps.rates.take(rated.project, rated.buckets);
     }
     const plan = requireAllowed(deps, decision.plan);
     usesStoredData = plan.usesStoredData;
     const { subPath, generation } = decision;
-    const response = await carryOut(pipeline, plan, { incoming, subPath, proof: known.proof, generation, admission });
+    const response = await carryOut(pipeline, plan, { incoming, subPath, proof: context.proof, generation, admission });
     if (usesStoredData) requireNoLossMeanwhile(deps.directory);
     length = response.text?.length ?? 0;
-    return { known, response };
+    return { context, response };
   } catch (error) {
     // A refusal is a response of almost no length. A failed store says nothing about others.
     if (error instanceof Problem) length ??= 0;
-    return { known, error: await reportedError(deps, error, { known, admission, usesStoredData }) };
+    return { context, error: await reportedError(deps, error, { context, admission, usesStoredData }) };
   } finally {
     releaseSlot(admission, length);
     admission.releaseBody?.();
@@ -157,7 +163,7 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
 }
 
 interface FailedRequest {
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly admission: Admission;
   readonly usesStoredData: boolean;
 }
@@ -166,7 +172,7 @@ interface FailedRequest {
 async function reportedError(
   deps: PipelineDeps,
   error: unknown,
-  { known, admission, usesStoredData }: FailedRequest,
+  { context, admission, usesStoredData }: FailedRequest,
 ): Promise<unknown> {
   // A failure of the store is reported as such, whether data were lost or not.
   if (usesStoredData && !isStoreFailure(error) && deps.directory.dataLost()) return dataLostMeanwhile();
@@ -174,7 +180,7 @@ async function reportedError(
   admission.releaseBody = undefined;
   // Slots bound the requests that hold one; refusing any other one is charged here.
   if (admission.slot === undefined && !(error instanceof RefusedLate)) {
-    await awaitFairness(deps, known.project).catch(() => undefined);
+    await awaitFairness(deps, context.project).catch(() => undefined);
   }
   return error;
 }
@@ -188,13 +194,13 @@ function findPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedD
   if (shape === undefined) return undefined;
   const cached = deps.plans.find(shape.key);
   if (cached === undefined) return undefined;
-  const { plan, known } = cached;
-  if (known.proof !== undefined && !deps.authentication.holds(known.proof)) {
+  const { plan, context } = cached;
+  if (context.proof !== undefined && !deps.authentication.holds(context.proof)) {
     deps.plans.forget(shape.key);
     return undefined;
   }
   deps.directory.touch(plan.project);
-  return { outcome: "planned", known, plan, subPath: shape.subPath, generation: deps.plans.generation() };
+  return { outcome: "planned", context, plan, subPath: shape.subPath, generation: deps.plans.generation() };
 }
 
 /** Decides, and keeps the plan for requests that are alike. */
@@ -208,7 +214,7 @@ async function newDecision(
   if (rawUrl === "*" && request.method === "OPTIONS") {
     requireHost(request);
     await awaitFairness(deps, undefined);
-    return { outcome: "planned", known: nothingKnown, plan: serverPlan, subPath: [], generation: before };
+    return { outcome: "planned", context: emptyContext, plan: serverPlan, subPath: [], generation: before };
   }
   const first = await decide(deps, incoming);
   const generation = deps.plans.generation();
@@ -218,18 +224,18 @@ async function newDecision(
   if (decided.outcome === "rejected") return decided;
   const { plan, subPath, baseSegments } = decided;
   if (plan.kind !== "objects" && plan.kind !== "document") return { ...decided, generation };
-  const known = { ...decided.known, counters: plan.counters };
+  const context = { ...decided.context, counters: plan.counters };
   // Where the public path has percent signs, the shape ends at another segment.
-  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeKept(request.headers, known)) {
-    const { project, proof, counters } = known;
+  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeKept(request.headers, context)) {
+    const { project, proof, counters } = context;
     const source = { project: keyOfProject(plan.project.config), generation };
-    deps.plans.keep(shape, { plan, known: { project, proof, counters } }, source);
+    deps.plans.keep(shape, { plan, context: { project, proof, counters } }, source);
   }
-  return { outcome: "planned", known, plan, subPath, generation };
+  return { outcome: "planned", context, plan, subPath, generation };
 }
 
 /** A header that proved nothing was meant for a proxy, and may be a password. */
-function mayBeKept(headers: IncomingHttpHeaders, { proof }: Known): boolean {
+function mayBeKept(headers: IncomingHttpHeaders, { proof }: RequestContext): boolean {
   const isProved = proof !== undefined && proof !== noCredential;
   return isProved || headers.authorization === undefined;
 }
@@ -251,32 +257,32 @@ async function decide(
 ): Promise<FreshDecision | RejectedDecision> {
   const { request } = incoming;
   const { method } = request;
-  let known = nothingKnown;
+  let context = emptyContext;
   try {
     const split = splitTarget(incoming.rawUrl);
     const found = findProject(deps, requireHost(request), split.segments);
     const { project, base, segments } = found instanceof Promise ? await found : found;
-    known = { project };
+    context = { project };
     const target = route(segments);
-    known = { project, target };
+    context = { project, target };
     const limiter = deps.fairShare.of(project);
     const subject = await limiter.runFairly(() => requireSubject(project, target, split.fault), slot);
     const baseSegments = split.segments.length - segments.length;
     const subPath = subPathOf(target);
     if (method === "OPTIONS") {
       const plan = { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) } as const;
-      return { outcome: "planned", known, plan, subPath, baseSegments };
+      return { outcome: "planned", context, plan, subPath, baseSegments };
     }
     const operation = requireOperation(target, method);
     const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
     const proof = operation === "public" ? noCredential : await limiter.runFairly(authenticate, slot);
-    known = { project, target, proof };
+    context = { project, target, proof };
     const url = requestOrigin(request, deps.address, base === "") + base;
     const input = { project, method, operation, caller: proof.caller, base: url, query: split.query };
     const plan = await limiter.runFairly(() => planOrRefusal(deps, input, subject), slot);
-    return { outcome: "planned", known, plan, subPath, baseSegments };
+    return { outcome: "planned", context, plan, subPath, baseSegments };
   } catch (error) {
-    return { outcome: "rejected", known, error };
+    return { outcome: "rejected", context, error };
   }
 }
 
@@ -365,8 +371,8 @@ async function decideAgain<Kind extends StoredPlan>(
     const plan = requireAllowed(deps, decision.plan);
     const isStored = plan.kind === "objects" || plan.kind === "document";
     if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
-    const { subPath, known } = decision;
-    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: known.proof, generation };
+    const { subPath, context } = decision;
+    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
   }
   throw changedMeanwhile();
 }

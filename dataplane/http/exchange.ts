@@ -18,8 +18,8 @@ export interface IncomingRequest {
   readonly sendContinue?: (() => void) | undefined;
 }
 
-/** What was known of a request when it ended; of a refused one, what came before the refusal. */
-export interface Known {
+/** What was known of a request when it ended; of a refused one, up to the refusal. */
+export interface RequestContext {
   readonly project?: LiveProject | undefined;
   /** Absent where the plan was kept: then `counters` are there. */
   readonly target?: Target | undefined;
@@ -29,7 +29,7 @@ export interface Known {
   readonly rates?: readonly SharedBucket[] | undefined;
 }
 
-export const nothingKnown: Known = Object.freeze({});
+export const emptyContext: RequestContext = Object.freeze({});
 
 /** What requests of one method for one resource or root key are counted in. */
 export interface RequestCounters {
@@ -54,7 +54,10 @@ export function ok(text: string): HttpResponse {
 export const noContent: HttpResponse = Object.freeze({ status: 204 });
 
 /** The end of a request for those who serve it: a response, or why there is none. */
-export type Answer = { readonly known: Known } & ({ readonly response: HttpResponse } | { readonly error: unknown });
+export type Answer = { readonly context: RequestContext } & (
+  | { readonly response: HttpResponse }
+  | { readonly error: unknown }
+);
 
 /** The end of a request for those who observe it. */
 export interface Ending {
@@ -62,7 +65,7 @@ export interface Ending {
   /** Code of the problem that was sent; absent after a success. */
   readonly code: string | undefined;
   readonly seconds: number;
-  readonly known: Known;
+  readonly context: RequestContext;
   /** What it was refused with. */
   readonly problem?: Problem | undefined;
 }
