@@ -229,7 +229,7 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   requireCollectionPreconditions(writing.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = await plan.limiter.inTurn(
+  const text = await plan.limiter.runFairly(
     () => validateNew(plan.rules, body, id, metadataBy(plan, created)),
     request.admission.slot,
   );
@@ -261,7 +261,7 @@ async function updateObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
     const stored = await requireVisible(request);
     const owner = requireOwner(plan, stored);
     requirePreconditions(preconditions, stored.text);
-    const text = await plan.limiter.inTurn(
+    const text = await plan.limiter.runFairly(
       () => (patch ? validatePatch(rules, patch, stored.text) : validateUpdate(rules, body, stored.text)),
       request.admission.slot,
     );

@@ -19,7 +19,7 @@ import type { Level } from "../../../pages/overview/state.ts";
 import type { DevMessage } from "../report/messages.ts";
 import { findSeedFiles, namesIn, objectsIn, type SeedEntry, SeedFault, type SeedFile, valueIn } from "./read-seed.ts";
 import { createSeededObjects, type SeededObjects } from "./seeded-object.ts";
-import { howToSplit, type Part } from "./split-file.ts";
+import { howToSplit, type SeedValue } from "./split-file.ts";
 
 export interface SeederOptions {
   /** Folder or file. */
@@ -106,13 +106,13 @@ async function notNamed(file: SeedFile, projects: readonly LiveProject[]): Promi
   const kinds = { api: "resource", json: "root key" } as const;
   const what = kind === undefined ? "resource or root key" : kinds[kind];
   const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
-  const parts = await partsOf(file, projects);
-  const split = parts.length === 0 ? "" : `. ${howToSplit(path, parts)}`;
+  const values = await valuesIn(file, projects);
+  const split = values.length === 0 ? "" : `. ${howToSplit(path, values)}`;
   return notSeeded(`${path}: there is no ${what} called ${name}${where}${split}`, "warning");
 }
 
 /** What one file has values for, such as json-server's `db.json`. */
-async function partsOf(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly Part[]> {
+async function valuesIn(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly SeedValue[]> {
   try {
     return (await namesIn(file)).map((name) => ({ name, use: useOf(targetOf({ ...file, name }, projects)) }));
   } catch (error) {
@@ -122,7 +122,7 @@ async function partsOf(file: SeedFile, projects: readonly LiveProject[]): Promis
   }
 }
 
-function useOf(target: Target | undefined): Part["use"] {
+function useOf(target: Target | undefined): SeedValue["use"] {
   if (target === undefined) return undefined;
   return "rootKey" in target ? "root key" : "resource";
 }
