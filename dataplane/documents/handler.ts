@@ -45,7 +45,7 @@ import {
   type Expecting,
   maxDepth,
 } from "../store/ports/documents.ts";
-import type { DocumentRef, Path } from "../store/ports/refs.ts";
+import { type DocumentRef, documentOf, type Path } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
@@ -70,9 +70,7 @@ export function planDocument(
   const grant = authorizeDocument(config, rootKey, plan.operation, input.caller);
   // A patch reveals what is there: by its answer, and by its tests.
   if (input.method === "PATCH") requirePermission(config, rootKey.access.read, "read", input.caller);
-  const { key, changes } = rootKey;
-  const document = { project: config, rootKey: key, ...(changes && { changes }) };
-  return { kind: "document", ...plan, rootKey, grant, document };
+  return { kind: "document", ...plan, rootKey, grant, document: documentOf(config, rootKey) };
 }
 
 type DocumentRequest = PlannedRequest<DocumentPlan>;

@@ -15,6 +15,7 @@ import { maxObjectBytes } from "../../../dataplane/operation/plan.ts";
 import type { DocumentReads, DocumentWrites } from "../../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
+import { collectionOf, documentOf } from "../../../dataplane/store/ports/refs.ts";
 import type { Level } from "../../../pages/overview/state.ts";
 import type { DevMessage } from "../report/messages.ts";
 import { findSeedFiles, namesIn, objectsIn, type SeedEntry, SeedFault, type SeedFile, valueIn } from "./read-seed.ts";
@@ -202,7 +203,7 @@ async function seedObjects(
   { store, preparer, clock, observe, isAsked, note }: SeederOptions,
 ): Promise<SeedResult | undefined> {
   const { name, maxObjects } = resource.config;
-  const collection = { project: project.config, resource: name };
+  const collection = collectionOf(project.config, resource.config);
   await preparer.prepare(resource, collection);
   const present = await store.count(collection, {});
   if (present > 0) {
@@ -287,7 +288,7 @@ async function seedValue(
   { project, rootKey }: { readonly project: LiveProject; readonly rootKey: RootKeyConfig },
   { store, isAsked }: SeederOptions,
 ): Promise<SeedResult | undefined> {
-  const document = { project: project.config, rootKey: rootKey.key };
+  const document = documentOf(project.config, rootKey);
   if ((await store.readAt(document, [])).outcome !== "missing_document") {
     return isAsked ? notSeeded(`${rootKey.key} has a value already`, "note") : undefined;
   }
