@@ -9,6 +9,7 @@ import { loggedBytes } from "../../dataplane/store/change-entries.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { LoggedRef } from "../../dataplane/store/ports/changes.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
+import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { commandsSent } from "../support/redis/command-counts.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -40,8 +41,8 @@ afterAll(async () => {
   await redis.stop();
 });
 
-async function opened(url = redis.url): Promise<Store> {
-  const store = await openRedisStore({ url });
+async function opened(url = redis.url, commandTimeoutMs = 20_000): Promise<Store> {
+  const store = await openRedisStore({ url, commandTimeoutMs });
   closing.push(() => store.close());
   return store;
 }
@@ -59,13 +60,13 @@ async function killSubscriber(server: Redis): Promise<number> {
 }
 
 /** Follows a collection that another store writes to, and counts. */
-async function followed(url: string) {
-  const [store, other] = [await opened(url), await opened(url)];
+async function followed(url: string, store?: Store) {
+  const [following, other] = [store ?? (await opened(url)), await opened(url)];
   const collection = loggedCollection();
   await other.newestChange(collection);
   const calls = { count: 0 };
   let n = 0;
-  const end = store.onChanges(collection, () => (calls.count += 1));
+  const end = following.onChanges(collection, () => (calls.count += 1));
   const callsBackAfterWrite = async () => {
     const before = calls.count;
     await other.create(collection, objectOf(++n, {}), plenty);
@@ -74,7 +75,7 @@ async function followed(url: string) {
   // By then it listens: the first call may be the one that says so.
   await eventually(() => expect(calls.count).toBeGreaterThan(0));
   await callsBackAfterWrite();
-  return { calls, end, callsBackAfterWrite, store };
+  return { calls, end, callsBackAfterWrite, store: following };
 }
 
 describe("a subscription to changes", () => {
@@ -97,6 +98,17 @@ describe("a subscription to changes", () => {
       node.disconnect();
     }
     expect(killed).toBeGreaterThan(0);
+    await eventually(() => expect(calls.count).toBeGreaterThan(before));
+    await callsBackAfterWrite();
+  });
+
+  it("whose connection went silent is made again", async () => {
+    const proxy = await startTcpProxy(redis.port);
+    closing.push(() => proxy.stop());
+    const store = await opened(`redis://127.0.0.1:${proxy.port}`, 1_000);
+    const { calls, callsBackAfterWrite } = await followed(redis.url, store);
+    const before = calls.count;
+    proxy.abandon();
     await eventually(() => expect(calls.count).toBeGreaterThan(before));
     await callsBackAfterWrite();
   });
