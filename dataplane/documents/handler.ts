@@ -8,8 +8,9 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
-import { type AskedChanges, askedChangesOf } from "../changes/asked.ts";
+import { askedChangesOf } from "../changes/asked.ts";
 import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
+import { type Followed, sourceOf } from "../changes/sources.ts";
 import { valueView } from "../changes/views.ts";
 import {
   currentResponse,
@@ -45,11 +46,11 @@ import {
   type Expecting,
   maxDepth,
 } from "../store/ports/documents.ts";
-import type { DocumentRef, Path } from "../store/ports/refs.ts";
+import { type DocumentRef, documentOf, type Path } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
-export interface DocumentsDeps extends OperationDeps<DocumentPlan>, FollowDeps<DocumentPlan> {
+export interface DocumentsDeps extends OperationDeps<DocumentPlan>, FollowDeps {
   readonly lock: DocumentLock;
 }
 
@@ -70,9 +71,7 @@ export function planDocument(
   const grant = authorizeDocument(config, rootKey, plan.operation, input.caller);
   // A patch reveals what is there: by its answer, and by its tests.
   if (input.method === "PATCH") requirePermission(config, rootKey.access.read, "read", input.caller);
-  const { key, changes } = rootKey;
-  const document = { project: config, rootKey: key, ...(changes && { changes }) };
-  return { kind: "document", ...plan, rootKey, grant, document };
+  return { kind: "document", ...plan, rootKey, grant, document: documentOf(config, rootKey) };
 }
 
 type DocumentRequest = PlannedRequest<DocumentPlan>;
@@ -88,7 +87,9 @@ export function carryOutDocument(deps: DocumentsDeps, decided: DocumentRequest):
 async function readDocument(deps: DocumentsDeps, request: DocumentRequest): Promise<HttpResponse> {
   const { plan, incoming } = request;
   const asked = askedChangesOf(incoming.request, incoming.rawUrl);
-  if (asked !== undefined) return followValue(deps, request, asked);
+  if (asked !== undefined) {
+    return followChanges(deps, request, asked, [await sourceOf(deps.renew, request, followedValue(request))]);
+  }
   return plan.document.changes === undefined
     ? readValue(request)
     : withPosition(plan.store, plan.document, () => readValue(request));
@@ -102,16 +103,15 @@ async function readValue(request: DocumentRequest): Promise<HttpResponse> {
 }
 
 /** The value at the path is told first, and then when it differs. */
-async function followValue(deps: DocumentsDeps, request: DocumentRequest, asked: AskedChanges): Promise<HttpResponse> {
-  const { plan, subPath: path } = request;
+export function followedValue({ plan, subPath: path }: DocumentRequest): Followed<DocumentPlan> {
   const value = { rootKey: plan.rootKey.key, path, read: () => currentText(plan, path) };
   const view = valueView(value);
-  return followChanges(deps, request, asked, {
+  return {
     of: plan.document,
     view,
     isSame: (current) => hasSameRules(plan, current),
     first: async (position) => [view.begin(position, await value.read())],
-  });
+  };
 }
 
 /** A write whose body has arrived, with what its operation needs. */
@@ -130,7 +130,7 @@ async function write(deps: DocumentsDeps, decided: DocumentRequest): Promise<Htt
   if (!comparesAndSets) return await change(ready);
   const { project, rootKey } = ready.plan;
   const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...ready.path];
-  return await deps.lock.hold(lockPath, async () => {
+  return await deps.lock.withLock(lockPath, async () => {
     // Those before it may have taken seconds.
     const request = await deps.renew(received.request);
     return change(readyWrite(deps, { ...received, request }));
@@ -196,7 +196,7 @@ async function patchDocument(ready: ReadyWrite, patch: Patch): Promise<HttpRespo
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // A precondition failed: the store only says how it would refuse, so any value will do.
     if (expecting.expected === "never") return put(ready, "null", expecting);
-    const value = await plan.limiter.inTurn(() => patched(patch, text ?? "null"), request.admission.slot);
+    const value = await plan.limiter.runFairly(() => patched(patch, text ?? "null"), request.admission.slot);
     return value === text ? { outcome: "replaced", text } : put(ready, value, expecting);
   });
   return responseOfWrite(result, plan);

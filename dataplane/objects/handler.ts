@@ -12,7 +12,8 @@ import type { Semaphore } from "../../core/semaphore.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
 import { askedChangesOf, viewQueryOf } from "../changes/asked.ts";
-import { type FollowDeps, type Followed, followChanges, withPosition } from "../changes/follow.ts";
+import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
+import { type Followed, sourceOf } from "../changes/sources.ts";
 import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../changes/views.ts";
 import type { LiveResource } from "../config/directory.ts";
 import {
@@ -46,7 +47,7 @@ import {
 } from "../operation/steps.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import type { StoredObject } from "../store/ports/objects.ts";
-import type { CollectionRef, Owner } from "../store/ports/refs.ts";
+import { type CollectionRef, collectionOf, type Owner } from "../store/ports/refs.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
 import { planQuery, type QueryPlan } from "./list/query-plan.ts";
@@ -63,7 +64,7 @@ import {
   validateUpdate,
 } from "./validate-object.ts";
 
-export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps<ObjectsPlan> {
+export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps {
   readonly clock: Clock;
   readonly newId: ObjectIds;
   readonly preparer: CollectionPreparer;
@@ -89,14 +90,13 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
   const plan = planOperation(deps, input, target, resource.config.access.read);
   const grant = authorizeObjects(config, resource.config, plan.operation, input.caller);
   const isList = target.kind === "collection" && plan.operation === "read";
-  const { changes } = resource.config;
   const isOne = target.kind === "object" && plan.operation === "read";
   return {
     kind: "objects",
     ...plan,
     resource,
     grant,
-    collection: { project: config, resource: target.resource, ...(changes && { changes }) },
+    collection: collectionOf(config, resource.config),
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
     url: `${input.base}/api/${target.resource}`,
     list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
@@ -116,14 +116,17 @@ export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest
   if (preparing !== undefined) await awaitIndexes(preparing);
   const { incoming } = request;
   const asked = askedChangesOf(incoming.request, incoming.rawUrl);
-  if (asked !== undefined) return await followChanges(deps, request, asked, followedObjects(request));
+  if (asked !== undefined) {
+    const source = await sourceOf(deps.renew, request, followedObjects(request));
+    return await followChanges(deps, request, asked, [source]);
+  }
   const read = (): Promise<HttpResponse> =>
     plan.list === undefined ? readObject(request, preconditions) : readList(deps, request, plan.list, preconditions);
   return plan.collection.changes === undefined ? await read() : await withPosition(plan.store, plan.collection, read);
 }
 
 /** The changes of the objects that the caller sees, or of one. */
-function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
+export function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
   const { plan, subPath, incoming } = request;
   const [id] = subPath;
   const fields = plan.list?.query.fields ?? plan.fields;
@@ -229,7 +232,7 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   requireCollectionPreconditions(writing.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = await plan.limiter.inTurn(
+  const text = await plan.limiter.runFairly(
     () => validateNew(plan.rules, body, id, metadataBy(plan, created)),
     request.admission.slot,
   );
@@ -261,7 +264,7 @@ async function updateObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
     const stored = await requireVisible(request);
     const owner = requireOwner(plan, stored);
     requirePreconditions(preconditions, stored.text);
-    const text = await plan.limiter.inTurn(
+    const text = await plan.limiter.runFairly(
       () => (patch ? validatePatch(rules, patch, stored.text) : validateUpdate(rules, body, stored.text)),
       request.admission.slot,
     );
