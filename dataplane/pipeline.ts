@@ -9,21 +9,28 @@ import { keyOfProject } from "../core/config/config-keys.ts";
 import type { ProjectRef } from "../core/config/types.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
-import { RefusedLate, type Slot } from "./admission/fair-share.ts";
+import { RefusedLate } from "./admission/fair-share.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import type { SharedBucket } from "./admission/shared-bucket.ts";
-import { type Authentication, authorizationOf, noCredential } from "./authenticate/create-authentication.ts";
+import { type Authentication, noCredential } from "./authenticate/create-authentication.ts";
 import { askedOfMany } from "./changes/asked.ts";
 import { followChanges } from "./changes/follow.ts";
 import { type Source, sourceOf } from "./changes/sources.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import {
-  carryOutDocument,
-  type DocumentPlan,
-  type DocumentsDeps,
-  followedValue,
-  planDocument,
-} from "./documents/handler.ts";
+  type AllowedPlan,
+  type DecideDeps,
+  decide,
+  decidingAgain,
+  type ManyPlan,
+  type Plan,
+  type PlannedDecision,
+  type RejectedDecision,
+  requireAllowed,
+  type ServerPlan,
+  type StoredPlan,
+} from "./decide.ts";
+import { carryOutDocument, type DocumentsDeps, followedValue } from "./documents/handler.ts";
 import { optionsResponse } from "./http/cors.ts";
 import {
   type Answer,
@@ -32,82 +39,26 @@ import {
   type IncomingRequest,
   type RequestContext,
 } from "./http/exchange.ts";
-import {
-  carryOutObjects,
-  followedObjects,
-  type ObjectsDeps,
-  type ObjectsPlan,
-  planObjects,
-} from "./objects/handler.ts";
-import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
-import type { Admission, OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
+import { carryOutObjects, followedObjects, type ObjectsDeps } from "./objects/handler.ts";
+import { carryOutDescription, type OpenapiDeps } from "./openapi/handler.ts";
+import type { Admission, PlannedRequest } from "./operation/plan.ts";
 import type { PlanCache } from "./operation/plan-cache.ts";
-import {
-  changedMeanwhile,
-  dataLostMeanwhile,
-  releaseSlot,
-  requireDataNotLost,
-  requireNoLossMeanwhile,
-} from "./operation/steps.ts";
-import { findProject, type PublicAddress } from "./route/find-project.ts";
-import { requestOrigin, requireHost } from "./route/request-origin.ts";
-import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
-import {
-  allowedMethods,
-  isWrite,
-  requireOperation,
-  route,
-  type Subject,
-  subjectOf,
-  subPathOf,
-  type Target,
-} from "./route/route.ts";
-import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps } from "./sessions/handler.ts";
+import { dataLostMeanwhile, releaseSlot, requireNoLossMeanwhile } from "./operation/steps.ts";
+import { requireHost } from "./route/request-origin.ts";
+import { type RequestShape, requestShape } from "./route/request-target.ts";
+import { carryOutSession, type SessionRouteDeps } from "./sessions/handler.ts";
 
 interface PipelineDeps
-  extends PlanDeps,
-    Omit<ObjectsDeps, "renew">,
-    Omit<DocumentsDeps, "renew">,
+  extends Omit<DecideDeps, "plans">,
+    Omit<ObjectsDeps, "decideAgainIfChanged">,
+    Omit<DocumentsDeps, "decideAgainIfChanged">,
     SessionRouteDeps,
     OpenapiDeps {
   readonly directory: Directory;
-  readonly address: PublicAddress;
   readonly authentication: Authentication;
   readonly rates: RateLimits;
   /** The directory's changes are reported to it. */
   readonly plans: PlanCache<CachedPlan>;
-}
-
-/** Depends on no id in the path, no body, and of all headers on Host and Authorization alone. */
-type Plan = AllowedPlan | RefusedPlan;
-
-type StoredPlan = ObjectsPlan | DocumentPlan;
-
-type AllowedPlan = StoredPlan | ManyPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
-
-/** The caller may not do this, or the query is malformed. Thrown once the rates are charged. */
-interface RefusedPlan extends PlanBase {
-  readonly kind: "refused";
-  readonly problem: Problem;
-}
-
-/** Changes of several sources, each of which is decided when this is carried out. */
-interface ManyPlan extends PlanBase {
-  readonly kind: "changes";
-}
-
-/** Browsers send preflights without credentials: OPTIONS has no caller, and no rate counts it. */
-interface OptionsPlan {
-  readonly kind: "options";
-  readonly project: LiveProject;
-  readonly usesStoredData: false;
-  readonly methods: readonly string[];
-}
-
-/** OPTIONS of the server itself (RFC 9110 §9.3.7), by which clients check that it answers. */
-interface ServerPlan {
-  readonly kind: "server";
-  readonly usesStoredData: false;
 }
 
 const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
@@ -121,20 +72,6 @@ export interface CachedPlan {
 /** The end of the first step. A rejected request is not charged: it has no plan. */
 type Decision = PlannedDecision | RejectedDecision;
 
-interface PlannedDecision {
-  readonly outcome: "planned";
-  readonly context: RequestContext;
-  readonly plan: Plan;
-  readonly subPath: readonly string[];
-  readonly generation: number;
-}
-
-interface RejectedDecision {
-  readonly outcome: "rejected";
-  readonly context: RequestContext;
-  readonly error: unknown;
-}
-
 interface Pipeline {
   readonly deps: PipelineDeps;
   readonly objects: ObjectsDeps;
@@ -142,8 +79,8 @@ interface Pipeline {
 }
 
 export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) => Promise<Answer> {
-  const objects = { ...deps, renew: renewing(deps, (plan) => plan.kind === "objects") };
-  const documents = { ...deps, renew: renewing(deps, (plan) => plan.kind === "document") };
+  const objects = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "objects") };
+  const documents = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "document") };
   return serve.bind(undefined, { deps, objects, documents });
 }
 
@@ -265,85 +202,6 @@ function mayBeCached(headers: IncomingHttpHeaders, { proof }: RequestContext): b
   return isProved || headers.authorization === undefined;
 }
 
-interface FreshDecision extends Omit<PlannedDecision, "generation"> {
-  /** Segments of the path that name the project. */
-  readonly baseSegments: number;
-}
-
-/**
- * Project, then target, then caller, then plan. What takes longer the more the request sends runs
- * fairly between projects; so the project is found first. `slot` = the one that the request holds
- * by now.
- */
-async function decide(
-  deps: PipelineDeps,
-  incoming: IncomingRequest,
-  slot?: Slot,
-): Promise<FreshDecision | RejectedDecision> {
-  const { request } = incoming;
-  const { method } = request;
-  let context = emptyContext;
-  try {
-    const split = splitTarget(incoming.rawUrl);
-    const found = findProject(deps, requireHost(request), split.segments);
-    const { project, base, segments } = found instanceof Promise ? await found : found;
-    context = { project };
-    const target = route(segments);
-    context = { project, target };
-    const limiter = deps.fairShare.of(project);
-    const subject = await limiter.runFairly(() => requireSubject(project, target, split.fault), slot);
-    const baseSegments = split.segments.length - segments.length;
-    const subPath = subPathOf(target);
-    if (method === "OPTIONS") {
-      const plan = { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) } as const;
-      return { outcome: "planned", context, plan, subPath, baseSegments };
-    }
-    const operation = requireOperation(target, method);
-    const authenticate = () =>
-      deps.authentication.authenticate(project, authorizationOf(project, request.raw), incoming);
-    const proof = operation === "public" ? noCredential : await limiter.runFairly(authenticate, slot);
-    context = { project, target, proof };
-    const url = requestOrigin(request, deps.address, base === "") + base;
-    const input = { project, method, operation, caller: proof.caller, base: url, query: split.query };
-    const plan = await limiter.runFairly(() => planOrRefusal(deps, input, subject), slot);
-    return { outcome: "planned", context, plan, subPath, baseSegments };
-  } catch (error) {
-    return { outcome: "rejected", context, error };
-  }
-}
-
-function requireSubject(project: LiveProject, target: Target, fault: Problem | undefined): Subject {
-  if (fault) throw fault;
-  if (project.config.serving === "Off") {
-    throw new Problem("project_off", "The owner of the project has switched it off");
-  }
-  return subjectOf(project, target);
-}
-
-function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
-  try {
-    switch (subject.kind) {
-      case "objects":
-        return planObjects(deps, input, subject);
-      case "document":
-        return planDocument(deps, input, subject);
-      case "changes": {
-        const { project, caller } = input;
-        return { kind: "changes", project, caller, isWrite: false, usesStoredData: true };
-      }
-      case "session":
-        return planSession(input, subject);
-      case "description":
-        return planDescription(input, subject);
-    }
-  } catch (problem) {
-    if (!(problem instanceof Problem)) throw problem;
-    const { project, caller, operation } = input;
-    const usesStoredData = subject.kind === "objects" || subject.kind === "document";
-    return { kind: "refused", project, caller, isWrite: isWrite(operation), usesStoredData, problem };
-  }
-}
-
 /** The buckets that the request takes from; undefined in a project without rates. */
 function ratesOf(
   deps: PipelineDeps,
@@ -356,55 +214,6 @@ function ratesOf(
   if (rate === undefined) return undefined;
   const requester = { caller: plan.caller, address: () => request.ip };
   return { project: config, buckets: deps.rates.of(config, rate, requester) };
-}
-
-/** Throws where the project takes no writes, its data are lost, or the plan is a refusal. */
-function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
-  if (plan.kind === "options" || plan.kind === "server") return plan;
-  if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
-    throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
-  }
-  if (plan.usesStoredData) requireDataNotLost(deps.directory);
-  if (plan.kind === "refused") throw plan.problem;
-  return plan;
-}
-
-/**
- * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
- * request is decided again if anything was reported since, or if its credential proves nothing any
- * more. The rates were charged before.
- */
-function renewing<Kind extends StoredPlan>(
-  deps: PipelineDeps,
-  isSameKind: (plan: StoredPlan) => plan is Kind,
-): OperationDeps<Kind>["renew"] {
-  return (request) => {
-    const { generation, proof } = request;
-    const isProved = proof === undefined || deps.authentication.holds(proof);
-    return generation === deps.plans.generation() && isProved ? request : decideAgain(deps, request, isSameKind);
-  };
-}
-
-/** How often: something may change while it is decided, though seldom. */
-const maxDecisions = 3;
-
-/** Throws `project_busy` where something changes during each decision. */
-async function decideAgain<Kind extends StoredPlan>(
-  deps: PipelineDeps,
-  request: PlannedRequest<Kind>,
-  isSameKind: (plan: StoredPlan) => plan is Kind,
-): Promise<PlannedRequest<Kind>> {
-  for (let count = 0; count < maxDecisions; count += 1) {
-    const generation = deps.plans.generation();
-    const decision = await decide(deps, request.incoming, request.admission.slot);
-    if (decision.outcome === "rejected") throw decision.error;
-    const plan = requireAllowed(deps, decision.plan);
-    const isStored = plan.kind === "objects" || plan.kind === "document";
-    if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
-    const { subPath, context } = decision;
-    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
-  }
-  throw changedMeanwhile();
 }
 
 async function carryOutMany(
@@ -429,9 +238,9 @@ async function carryOutMany(
       admission,
     };
     if (plan.kind === "objects") {
-      followed.push(await sourceOf(objects.renew, { ...one, plan }, followedObjects({ ...one, plan })));
+      followed.push(await sourceOf(objects.decideAgainIfChanged, { ...one, plan }, followedObjects({ ...one, plan })));
     } else if (plan.kind === "document") {
-      followed.push(await sourceOf(documents.renew, { ...one, plan }, followedValue({ ...one, plan })));
+      followed.push(await sourceOf(documents.decideAgainIfChanged, { ...one, plan }, followedValue({ ...one, plan })));
     }
   }
   return await followChanges(deps, request, asked, followed);

@@ -7,6 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
+import type { Batch } from "./batch.ts";
 import {
   bookmarkText,
   type ChangeEvent,
@@ -113,11 +114,21 @@ export class ChangeStream {
     const read = await track.feed.next(track.position, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
-    const events = await track.view.eventsOf(read, track.position);
+    const bytes = this.#sharedBytes(track, read) ?? (await this.#ownText(track, read));
     if (signal.aborted) return;
-    this.#write(events.map((event) => this.#eventText(event, track)).join(""));
+    this.#write(bytes);
     track.position = read.end;
     if (this.#response.writableNeedDrain) await this.#awaitDrain(signal);
+  }
+
+  /** Where the stream is at the batch's beginning and has no other source, as most are. */
+  #sharedBytes({ view, position }: Track, batch: Batch): Buffer | undefined {
+    return this.#tracks.length === 1 && position === batch.from ? view.encoded?.(batch) : undefined;
+  }
+
+  async #ownText(track: Track, batch: Batch): Promise<string> {
+    const events = await track.view.eventsOf(batch, track.position);
+    return events.map((event) => this.#eventText(event, track)).join("");
   }
 
   #eventText(event: ChangeEvent, track: Track): string {
@@ -140,10 +151,10 @@ export class ChangeStream {
     this.#unreadSince = undefined;
   }
 
-  #write(text: string): void {
-    if (text === "") return;
+  #write(bytes: string | Buffer): void {
+    if (bytes.length === 0) return;
     this.#writtenAt = this.#deps.clock.monotonic();
-    this.#response.write(text);
+    this.#response.write(bytes);
   }
 
   #close(text: string): void {

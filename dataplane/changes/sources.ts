@@ -26,19 +26,22 @@ export interface Source extends Omit<Followed<never>, "isSame"> {
   expiresAt(): number;
 }
 
-/** The request with the plan that counts now. Throws Problem where it is refused by now. */
-export type Renew<Plan> = (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
+/**
+ * The same request unless something changed since it was decided. Throws Problem where it is refused
+ * by now.
+ */
+export type DecideAgain<Plan> = (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
 
 /** A user's stream lives as long as the session: the request is decided again, with it. */
 export async function sourceOf<Plan extends PlanBase>(
-  renew: Renew<Plan>,
+  decideAgain: DecideAgain<Plan>,
   request: PlannedRequest<Plan>,
   { isSame, ...followed }: Followed<Plan>,
 ): Promise<Source> {
   let current = request;
   if (request.plan.caller.kind === "user") {
     const incoming = { ...request.incoming, outlivesToken: true };
-    current = await renew({ ...request, incoming, generation: Number.NaN });
+    current = await decideAgain({ ...request, incoming, generation: Number.NaN });
   }
   const accept = (next: PlannedRequest<Plan>): boolean => {
     if (!isSame(next.plan)) return false;
@@ -48,7 +51,7 @@ export async function sourceOf<Plan extends PlanBase>(
   return {
     ...followed,
     goesOn() {
-      const next = renew(current);
+      const next = decideAgain(current);
       if (next instanceof Promise) return next.then(accept);
       return next === current || accept(next);
     },

@@ -44,12 +44,14 @@ export interface StreamsDeps extends FeedDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random?: () => number;
-  /** Streams of this replica; of one project at most half of them. */
+  /** Streams of this replica; see the parts below. */
   readonly maxStreams: number;
   readonly onRefused: (limit: "caller" | "project" | "replica") => void;
 }
 
-export const maxStreamsPerCaller = 100;
+/** Of the replica's streams, the part that one project may have, and of these one caller. */
+const projectPart = 1 / 2;
+const callerPart = 1 / 4;
 const tickMs = 1_000;
 
 interface OpenFeed {
@@ -88,8 +90,8 @@ export function createStreams(deps: StreamsDeps): Streams {
   };
 
   const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
-    if (places.of(caller) >= maxStreamsPerCaller) return "caller";
-    if (places.of(project) >= maxStreams / 2) return "project";
+    if (places.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
+    if (places.of(project) >= maxStreams * projectPart) return "project";
     return places.all() >= maxStreams ? "replica" : undefined;
   };
 
@@ -98,7 +100,11 @@ export function createStreams(deps: StreamsDeps): Streams {
     if (limit === undefined) return;
     onRefused(limit);
     if (limit !== "caller") throw new Problem("streams_busy", "Too many clients follow changes here; try again", later);
-    throw new Problem("too_many_streams", `A caller may follow changes ${maxStreamsPerCaller} times at once`, later);
+    throw new Problem(
+      "too_many_streams",
+      "The caller follows changes too many times at once; follow several sources over one connection",
+      later,
+    );
   };
 
   return {

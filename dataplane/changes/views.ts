@@ -5,12 +5,14 @@ import { entityTag } from "../http/conditional-requests.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
 import type { Path, Visibility } from "../store/ports/refs.ts";
 import type { Batch, SeenChange } from "./batch.ts";
-import type { ChangeEvent } from "./events.ts";
+import { type ChangeEvent, eventText } from "./events.ts";
 import { isBefore } from "./positions.ts";
 
 export interface View {
   /** Events of the batch for a stream at `position`, which the batch covers. */
   eventsOf(batch: Batch, position: LogPosition): readonly ChangeEvent[] | Promise<readonly ChangeEvent[]>;
+  /** The whole batch as server-sent events of one source, encoded once for all who see the same. */
+  encoded?(batch: Batch): Buffer;
 }
 
 export interface ObjectsView {
@@ -28,11 +30,18 @@ export interface ObjectsView {
 
 /** An object that doesn't match is told as deleted: the client may have had it before. */
 export function objectsView(view: ObjectsView): View {
+  const all = (batch: Batch): readonly ChangeEvent[] =>
+    rendered(batch, view.key, () => batch.changes.flatMap((change) => objectEvents(view, change)));
+  const encoded = (batch: Batch): Buffer =>
+    Buffer.from(
+      all(batch)
+        .map((event) => eventText(event, event.position))
+        .join(""),
+    );
   return {
-    eventsOf(batch, position) {
-      const all = rendered(batch, view.key, () => batch.changes.flatMap((change) => objectEvents(view, change)));
-      return position === batch.from ? all : all.filter((event) => isBefore(position, event.position));
-    },
+    eventsOf: (batch, position) =>
+      position === batch.from ? all(batch) : all(batch).filter((event) => isBefore(position, event.position)),
+    encoded: (batch) => rendered(batch, `${view.key} encoded`, () => encoded(batch)),
   };
 }
 

@@ -20,6 +20,9 @@ const catalogueSchema = {
   properties: { edition: { type: "integer" }, books: { type: "array", items: bookSchema } },
 };
 
+const changes = { retentionSeconds: 3_600, maxEntries: 100_000 };
+const openSchema = { type: "object" };
+
 export async function benchProject(): Promise<ProjectParts> {
   const cheap = project(
     "bench",
@@ -34,6 +37,8 @@ export async function benchProject(): Promise<ProjectParts> {
       scope: { read: "All" },
       maxObjects: 10_000_000,
     }),
+    withResource("watched", { schema: openSchema, scope: { read: "All" }, maxObjects: 10_000_000, changes }),
+    withResource("unwatched", { schema: openSchema, scope: { read: "All" }, maxObjects: 10_000_000 }),
     withResource("notes", { schema: bookSchema, indexes: ["title"] }),
     withResource("catalogues", { schema: catalogueSchema }),
     withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),

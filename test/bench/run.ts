@@ -15,6 +15,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   before: async () => (await import("./before.ts")).measureAgainstCommit,
   /** What a costly or hostile project does to another one of its replica. */
   neighbours: async () => (await import("./neighbours.ts")).measureNeighbours,
+  /** How soon changes are told, and what they cost. */
+  changes: async () => (await import("./changes.ts")).measureChanges,
   /** An operator with 10,000 Projects; --hostile: a namespace that does its worst. */
   operator: async () => (await import("./operator.ts")).measureOperator,
 };

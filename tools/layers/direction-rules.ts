@@ -73,7 +73,7 @@ const features: Readonly<Record<string, readonly string[]>> = {
 const countingTypes: ReadonlySet<string> = new Set(["core", "dataplane"]);
 
 /** Files straight in a program's folder that join stages; a stage never imports them. */
-const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "app.ts"]);
+const joiners: ReadonlySet<string> = new Set(["decide.ts", "pipeline.ts", "app.ts"]);
 
 /** Folders that join stages; a stage before them imports nothing of them, not even types. */
 const joiningFolders: ReadonlySet<string> = new Set(["operator/reconcile", "operator/runtime"]);

@@ -1,0 +1,209 @@
+// The first step of a request: host, method, target and credential → plan. It depends on these and on
+// the configuration alone, and is taken again where that changed while a request waited.
+
+import { Problem } from "../core/errors/problem.ts";
+import type { Slot } from "./admission/fair-share.ts";
+import { type Authentication, authorizationOf, noCredential } from "./authenticate/create-authentication.ts";
+import type { Directory, LiveProject } from "./config/directory.ts";
+import { type DocumentPlan, planDocument } from "./documents/handler.ts";
+import { emptyContext, type IncomingRequest, type RequestContext } from "./http/exchange.ts";
+import { type ObjectsPlan, planObjects } from "./objects/handler.ts";
+import { type DescriptionPlan, planDescription } from "./openapi/handler.ts";
+import type { OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
+import type { PlanCache } from "./operation/plan-cache.ts";
+import { changedMeanwhile, requireDataNotLost } from "./operation/steps.ts";
+import { findProject, type PublicAddress } from "./route/find-project.ts";
+import { requestOrigin, requireHost } from "./route/request-origin.ts";
+import { splitTarget } from "./route/request-target.ts";
+import {
+  allowedMethods,
+  isWrite,
+  requireOperation,
+  route,
+  type Subject,
+  subjectOf,
+  subPathOf,
+  type Target,
+} from "./route/route.ts";
+import { planSession, type SessionPlan } from "./sessions/handler.ts";
+
+export interface DecideDeps extends PlanDeps {
+  readonly directory: Directory;
+  readonly address: PublicAddress;
+  readonly authentication: Authentication;
+  readonly plans: Pick<PlanCache<StoredPlan>, "generation">;
+}
+
+/** Depends on no id in the path, no body, and of all headers on Host and Authorization alone. */
+export type Plan = AllowedPlan | RefusedPlan;
+
+export type StoredPlan = ObjectsPlan | DocumentPlan;
+
+export type AllowedPlan = StoredPlan | ManyPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
+
+/** The caller may not do this, or the query is malformed. Thrown once the rates are charged. */
+export interface RefusedPlan extends PlanBase {
+  readonly kind: "refused";
+  readonly problem: Problem;
+}
+
+/** Changes of several sources, each of which is decided when this is carried out. */
+export interface ManyPlan extends PlanBase {
+  readonly kind: "changes";
+}
+
+/** Browsers send preflights without credentials: OPTIONS has no caller, and no rate counts it. */
+export interface OptionsPlan {
+  readonly kind: "options";
+  readonly project: LiveProject;
+  readonly usesStoredData: false;
+  readonly methods: readonly string[];
+}
+
+/** OPTIONS of the server itself (RFC 9110 §9.3.7), by which clients check that it answers. */
+export interface ServerPlan {
+  readonly kind: "server";
+  readonly usesStoredData: false;
+}
+
+export interface PlannedDecision {
+  readonly outcome: "planned";
+  readonly context: RequestContext;
+  readonly plan: Plan;
+  readonly subPath: readonly string[];
+  readonly generation: number;
+}
+
+export interface RejectedDecision {
+  readonly outcome: "rejected";
+  readonly context: RequestContext;
+  readonly error: unknown;
+}
+
+export interface FreshDecision extends Omit<PlannedDecision, "generation"> {
+  /** Segments of the path that name the project. */
+  readonly baseSegments: number;
+}
+
+/**
+ * Project, then target, then caller, then plan. What takes longer the more the request sends runs
+ * fairly between projects; so the project is found first. `slot` = the one that the request holds
+ * by now.
+ */
+export async function decide(
+  deps: DecideDeps,
+  incoming: IncomingRequest,
+  slot?: Slot,
+): Promise<FreshDecision | RejectedDecision> {
+  const { request } = incoming;
+  const { method } = request;
+  let context = emptyContext;
+  try {
+    const split = splitTarget(incoming.rawUrl);
+    const found = findProject(deps, requireHost(request), split.segments);
+    const { project, base, segments } = found instanceof Promise ? await found : found;
+    context = { project };
+    const target = route(segments);
+    context = { project, target };
+    const limiter = deps.fairShare.of(project);
+    const subject = await limiter.runFairly(() => requireSubject(project, target, split.fault), slot);
+    const baseSegments = split.segments.length - segments.length;
+    const subPath = subPathOf(target);
+    if (method === "OPTIONS") {
+      const plan = { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) } as const;
+      return { outcome: "planned", context, plan, subPath, baseSegments };
+    }
+    const operation = requireOperation(target, method);
+    const authenticate = () =>
+      deps.authentication.authenticate(project, authorizationOf(project, request.raw), incoming);
+    const proof = operation === "public" ? noCredential : await limiter.runFairly(authenticate, slot);
+    context = { project, target, proof };
+    const url = requestOrigin(request, deps.address, base === "") + base;
+    const input = { project, method, operation, caller: proof.caller, base: url, query: split.query };
+    const plan = await limiter.runFairly(() => planOrRefusal(deps, input, subject), slot);
+    return { outcome: "planned", context, plan, subPath, baseSegments };
+  } catch (error) {
+    return { outcome: "rejected", context, error };
+  }
+}
+
+function requireSubject(project: LiveProject, target: Target, fault: Problem | undefined): Subject {
+  if (fault) throw fault;
+  if (project.config.serving === "Off") {
+    throw new Problem("project_off", "The owner of the project has switched it off");
+  }
+  return subjectOf(project, target);
+}
+
+function planOrRefusal(deps: DecideDeps, input: PlanInput, subject: Subject): Plan {
+  try {
+    switch (subject.kind) {
+      case "objects":
+        return planObjects(deps, input, subject);
+      case "document":
+        return planDocument(deps, input, subject);
+      case "changes": {
+        const { project, caller } = input;
+        return { kind: "changes", project, caller, isWrite: false, usesStoredData: true };
+      }
+      case "session":
+        return planSession(input, subject);
+      case "description":
+        return planDescription(input, subject);
+    }
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    const { project, caller, operation } = input;
+    const usesStoredData = subject.kind === "objects" || subject.kind === "document";
+    return { kind: "refused", project, caller, isWrite: isWrite(operation), usesStoredData, problem };
+  }
+}
+
+/** Throws where the project takes no writes, its data are lost, or the plan is a refusal. */
+export function requireAllowed(deps: DecideDeps, plan: Plan): AllowedPlan {
+  if (plan.kind === "options" || plan.kind === "server") return plan;
+  if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
+    throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
+  }
+  if (plan.usesStoredData) requireDataNotLost(deps.directory);
+  if (plan.kind === "refused") throw plan.problem;
+  return plan;
+}
+
+/**
+ * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
+ * request is decided again if anything was reported since, or if its credential proves nothing any
+ * more. The rates were charged before.
+ */
+export function decidingAgain<Kind extends StoredPlan>(
+  deps: DecideDeps,
+  isSameKind: (plan: StoredPlan) => plan is Kind,
+): OperationDeps<Kind>["decideAgainIfChanged"] {
+  return (request) => {
+    const { generation, proof } = request;
+    const isProved = proof === undefined || deps.authentication.holds(proof);
+    return generation === deps.plans.generation() && isProved ? request : decideAgain(deps, request, isSameKind);
+  };
+}
+
+/** How often: something may change while it is decided, though seldom. */
+const maxDecisions = 3;
+
+/** Throws `project_busy` where something changes during each decision. */
+async function decideAgain<Kind extends StoredPlan>(
+  deps: DecideDeps,
+  request: PlannedRequest<Kind>,
+  isSameKind: (plan: StoredPlan) => plan is Kind,
+): Promise<PlannedRequest<Kind>> {
+  for (let count = 0; count < maxDecisions; count += 1) {
+    const generation = deps.plans.generation();
+    const decision = await decide(deps, request.incoming, request.admission.slot);
+    if (decision.outcome === "rejected") throw decision.error;
+    const plan = requireAllowed(deps, decision.plan);
+    const isStored = plan.kind === "objects" || plan.kind === "document";
+    if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
+    const { subPath, context } = decision;
+    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
+  }
+  throw changedMeanwhile();
+}

@@ -1,0 +1,140 @@
+// `npm run bench -- changes`: how soon subscribers on one replica are told of writes on another one,
+// what idle streams take, and what a log costs a write. Exits 1 beyond twice a goal.
+
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readArguments } from "../../tools/script-arguments.ts";
+import { startRedis } from "../support/redis/redis.ts";
+import { lengthOf, machine, median, printTable, quantile, ratiosOf, spread } from "./figures.ts";
+import { sendLoad } from "./load.ts";
+import { type BenchServer, startServer } from "./processes.ts";
+import { createBook, type Plane } from "./stage.ts";
+import { bookText } from "./subjects.ts";
+
+const subscribers = 1_000;
+const writesPerSecond = 200;
+const idleStreams = 2_000;
+const writeConnections = 16;
+const goals = { p99Ms: 50, idleMiB: 100, writeRatio: 0.9 };
+const slack = 2;
+
+interface Figures {
+  readonly p50: number;
+  readonly p99: number;
+  readonly received: number;
+  readonly idleMiB: number;
+  readonly ratios: readonly number[];
+}
+
+export async function measureChanges(args: readonly string[]): Promise<void> {
+  readArguments({}, [], args);
+  const { rounds, seconds } = lengthOf({ rounds: 5, seconds: 3 });
+  console.log(`${rounds} rounds of ${seconds} s (${machine()})\n`);
+  const redis = await startRedis();
+  const writer = await startServer<Plane>("plane-server.ts", [redis.url]);
+  const reader = await startServer<Plane>("plane-server.ts", [redis.url]);
+  try {
+    const idleMiB = await idleMemory(reader);
+    const delivery = await deliver(writer.says, reader.says, rounds * seconds);
+    const ratios = await writeRatios(writer.says, { rounds, seconds });
+    report({ ...delivery, idleMiB, ratios });
+  } finally {
+    await Promise.all([writer.stop(), reader.stop()]);
+    await redis.stop();
+  }
+}
+
+function follow(plane: Plane, streams: number): Promise<BenchServer<{ readonly open: number }>> {
+  const url = `${plane.base}/api/watched`;
+  return startServer("follow-changes.ts", [url, `apikey ${plane.admin}`, String(streams)]);
+}
+
+async function idleMemory({ says, pid }: BenchServer<Plane>): Promise<number> {
+  await (await follow(says, 1)).stop();
+  const before = residentMiB(pid);
+  const followers = await follow(says, idleStreams);
+  await sleep(3_000);
+  const after = residentMiB(pid);
+  await followers.stop();
+  return after - before;
+}
+
+function residentMiB(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+async function deliver(
+  writer: Plane,
+  reader: Plane,
+  seconds: number,
+): Promise<Pick<Figures, "p50" | "p99" | "received">> {
+  const { id } = await createBook(`${writer.base}/api/watched`, writer.admin, 0);
+  const followers = await follow(reader, subscribers);
+  try {
+    const sent = await writeOnSchedule(`${writer.base}/api/watched/${id}`, writer.admin, seconds);
+    await sleep(1_000);
+    const delays = (await followers.ask()) as readonly number[];
+    return { p50: median(delays), p99: quantile(delays, 0.99), received: delays.length / (sent * subscribers) };
+  } finally {
+    await followers.stop();
+  }
+}
+
+/** Each write has the time at which it was sent, so a delay includes the write itself. */
+async function writeOnSchedule(url: string, key: string, seconds: number): Promise<number> {
+  const headers = { authorization: `apikey ${key}`, "content-type": "application/json" };
+  const start = performance.now();
+  const sent = Array.from({ length: seconds * writesPerSecond }, async (_, index) => {
+    await sleep(Math.max(1, start + (index * 1_000) / writesPerSecond - performance.now()));
+    const body = JSON.stringify({ ...JSON.parse(bookText(index)), at: Date.now() });
+    const reply = await fetch(url.replace(/\/[^/]+$/, ""), { method: "POST", headers, body });
+    if (reply.status !== 201) throw new Error(`A write got ${reply.status}: ${await reply.text()}`);
+    await reply.text();
+  });
+  return (await Promise.all(sent)).length;
+}
+
+async function writeRatios(
+  plane: Plane,
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<readonly number[]> {
+  const rate = async (resource: string): Promise<number> => {
+    const { id } = await createBook(`${plane.base}/api/${resource}`, plane.admin, 0);
+    const headers = { authorization: `apikey ${plane.admin}`, "content-type": "application/json" };
+    const body = bookText(1).replace(/"price":[\d.]+/, '"price":@');
+    const url = `${plane.base}/api/${resource}/${id}`;
+    return (await sendLoad({ url, method: "PUT", headers, body }, { connections: writeConnections, seconds }))
+      .perSecond;
+  };
+  const watched: number[] = [];
+  const unwatched: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    unwatched.push(await rate("unwatched"));
+    watched.push(await rate("watched"));
+  }
+  return ratiosOf(watched, unwatched);
+}
+
+function report({ p50, p99, received, idleMiB, ratios }: Figures): void {
+  printTable(
+    ["what", "measured", "goal"],
+    [
+      [
+        `write to event on another replica, ${subscribers} subscribers, ${writesPerSecond} writes/s, p50`,
+        `${p50.toFixed(0)} ms`,
+        "",
+      ],
+      ["the same, p99", `${p99.toFixed(0)} ms`, `≤ ${goals.p99Ms} ms`],
+      ["events received of those due", received.toFixed(4), "1"],
+      [`${idleStreams} idle streams`, `${idleMiB.toFixed(0)} MiB`, `≤ ${goals.idleMiB} MiB`],
+      ["PUT of a watched resource, of an unwatched one's rate", spread(ratios), `≥ ${goals.writeRatio}`],
+    ],
+  );
+  const isFar =
+    p99 > goals.p99Ms * slack ||
+    idleMiB > goals.idleMiB * slack ||
+    median(ratios) < goals.writeRatio / slack ||
+    received !== 1;
+  process.exitCode = isFar ? 1 : 0;
+}
