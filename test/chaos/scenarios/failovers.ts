@@ -9,6 +9,7 @@ import type { TestRedis } from "../../support/redis/redis.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { behindSentinel, onCluster } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
+import { follows } from "./changes.ts";
 
 /** How far a replica that is in step may be behind. */
 const replicationMs = 1_000;
@@ -62,7 +63,7 @@ async function killPrimary(
 export const sentinelKill: Scenario = {
   name: "sentinel-failover",
   does: "kill -9 of the primary behind a Sentinel under writes; the other one is promoted, the killed one comes back as its replica",
-  plan: { redis: behindSentinel },
+  plan: { redis: behindSentinel, follows },
   seconds: 15,
   async run(stage) {
     const { sentinel } = stage.world.redis;
@@ -109,7 +110,7 @@ export const sentinelPause: Scenario = {
 export const clusterKill: Scenario = {
   name: "cluster-failover",
   does: "kill -9 of a Cluster's primaries under writes, one after the other; its replica is promoted, the killed one comes back as a replica",
-  plan: { redis: onCluster({ replicas: true }) },
+  plan: { redis: onCluster({ replicas: true }), follows },
   seconds: 20,
   async run(stage) {
     const { cluster } = stage.world.redis;
@@ -134,7 +135,7 @@ const paces: readonly MovePace[] = [
 export const slotMigration: Scenario = {
   name: "slot-migration",
   does: "the slots of objects, documents and configuration move between primaries, key by key, under writes: MOVED, ASK, TRYAGAIN",
-  plan: { redis: onCluster({ replicas: false }) },
+  plan: { redis: onCluster({ replicas: false }), follows },
   seconds: 12,
   async run({ world, history, random, left, pause }) {
     const { cluster } = world.redis;
