@@ -5,7 +5,7 @@
 export interface Followed<T> {
   current(): T;
   /** Reads the file again, unless it was read less than a second ago. Never rejects. */
-  look(): Promise<void>;
+  reread(): Promise<void>;
   /** `listener` is called after the content has changed. */
   onChange(listener: () => void): void;
   stop(): void;
@@ -59,18 +59,18 @@ export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed
     for (const listener of listeners) listener();
   };
 
-  const look = (): Promise<void> => {
+  const reread = (): Promise<void> => {
     if (reading === undefined && now() - readAt < minReadIntervalMs) return Promise.resolve();
     reading ??= readAgain().finally(() => {
       reading = undefined;
     });
     return reading;
   };
-  const timer = setInterval(look, deps.pollMs ?? filePollMilliseconds).unref();
+  const timer = setInterval(reread, deps.pollMs ?? filePollMilliseconds).unref();
 
   return {
     current: () => content,
-    look,
+    reread,
     onChange: (listener) => void listeners.push(listener),
     stop: () => clearInterval(timer),
   };

@@ -19,7 +19,7 @@ import { createStreams, type Streams } from "./changes/streams.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
-import { type HttpResponse, type IncomingRequest, nothingKnown } from "./http/exchange.ts";
+import { emptyContext, type HttpResponse, type IncomingRequest } from "./http/exchange.ts";
 import { createPage } from "./http/page.ts";
 import {
   createHttpServer,
@@ -187,7 +187,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanSemaphore: createScanSemaphore(),
-    fairShare: createFairShareLimiter(clock, { maxTurns: memory.connections }),
+    fairShare: createFairShareLimiter(clock, { maxQueuedWork: memory.connections }),
     lock: createDocumentLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,
@@ -202,19 +202,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     clock,
     newId: createObjectIds(clock),
   };
-  const server = createHttpServer({
-    ...serving(options, createPipeline(pipeline)),
-    observe: followedBy(observer.ended, options.onRequestEnded),
-    observeRefusal: observer.refused,
-    observeClosed: metrics.observeClosed,
-    memory,
-    lifecycle,
-    logger,
-    trustedProxies: options.trustedProxies ?? [],
-    ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
-  });
-  server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
-  if (options.unreadTimeoutMs !== undefined) server.server.keepAliveTimeout = options.unreadTimeoutMs;
+  const server = createServer(options, { pipeline, observer, metrics, memory, lifecycle, logger });
   const admin = createAdminServer({ ...options, store, metrics, usage, quotas, stopping: () => lifecycle.stopping });
 
   const close = async (drainMs = 0): Promise<void> => {
@@ -242,6 +230,30 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   };
 }
 
+interface ServerDeps extends Pick<HttpServerOptions, "memory" | "lifecycle" | "logger"> {
+  readonly pipeline: Parameters<typeof createPipeline>[0];
+  readonly observer: ReturnType<typeof createRequestObserver>;
+  readonly metrics: Metrics;
+}
+
+function createServer(
+  options: DataPlaneOptions,
+  { pipeline, observer, metrics, ...shared }: ServerDeps,
+): FastifyInstance {
+  const server = createHttpServer({
+    ...serving(options, createPipeline(pipeline)),
+    observe: followedBy(observer.ended, options.onRequestEnded),
+    observeRefusal: observer.refused,
+    observeClosed: metrics.observeClosed,
+    ...shared,
+    trustedProxies: options.trustedProxies ?? [],
+    ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
+  });
+  server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
+  if (options.unreadTimeoutMs !== undefined) server.server.keepAliveTimeout = options.unreadTimeoutMs;
+  return server;
+}
+
 /** Plans go first: a stream that is checked then is decided again. Returns how to end it. */
 function followedByStreams(directory: Directory, plans: PlanCache<CachedPlan>, streams: Streams): () => void {
   return directory.onChange((project) => {
@@ -254,9 +266,9 @@ function followedByStreams(directory: Directory, plans: PlanCache<CachedPlan>, s
 function serving({ pages, directory }: DataPlaneOptions, serve: Serve): Pick<HttpServerOptions, "serve" | "ownPages"> {
   if (pages === undefined) return { serve };
   const servePages: Serve = async (incoming) => {
-    const isClaimed = directory.hostHolder(hostName(incoming.request.host)) !== undefined;
+    const isClaimed = directory.hostOwner(hostName(incoming.request.host)) !== undefined;
     const response = isClaimed ? undefined : pages.serve(incoming);
-    return response === undefined ? serve(incoming) : { known: nothingKnown, response: await response };
+    return response === undefined ? serve(incoming) : { context: emptyContext, response: await response };
   };
   return { serve, ownPages: { targets: pages.targets, serve: servePages } };
 }

@@ -1,6 +1,6 @@
 // What happens to a request, in two steps. `decide`: host, method, target and credential → plan,
-// which depends on these and on the configuration alone. Plans are kept for later requests that are
-// alike, until something changes. `carryOut`: the feature receives, reads and validates what the
+// which depends on these and on the configuration alone. Plans are cached for later requests like
+// it, until something changes. `carryOut`: the feature receives, reads and validates what the
 // request sends, and asks the store. In between, the project's rates are charged, and what the plan
 // refuses is refused. No body is read before the caller is known to be allowed.
 
@@ -9,14 +9,20 @@ import { keyOfProject } from "../core/config/config-keys.ts";
 import type { ProjectRef } from "../core/config/types.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
-import { LateTurn, type Slot } from "./admission/fair-share.ts";
+import { RefusedLate, type Slot } from "./admission/fair-share.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import type { SharedBucket } from "./admission/shared-bucket.ts";
 import { type Authentication, authorizationOf, noCredential } from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
 import { optionsResponse } from "./http/cors.ts";
-import { type Answer, type HttpResponse, type IncomingRequest, type Known, nothingKnown } from "./http/exchange.ts";
+import {
+  type Answer,
+  emptyContext,
+  type HttpResponse,
+  type IncomingRequest,
+  type RequestContext,
+} from "./http/exchange.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { Admission, OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
@@ -86,10 +92,10 @@ interface ServerPlan {
 
 const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
 
-/** A plan that later requests use, with what it makes known of each. */
+/** A plan that later requests use, with the context that each gets. */
 export interface CachedPlan {
   readonly plan: StoredPlan;
-  readonly known: Known;
+  readonly context: RequestContext;
 }
 
 /** The end of the first step. A rejected request is not charged: it has no plan. */
@@ -97,7 +103,7 @@ type Decision = PlannedDecision | RejectedDecision;
 
 interface PlannedDecision {
   readonly outcome: "planned";
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly plan: Plan;
   readonly subPath: readonly string[];
   readonly generation: number;
@@ -105,7 +111,7 @@ interface PlannedDecision {
 
 interface RejectedDecision {
   readonly outcome: "rejected";
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly error: unknown;
 }
 
@@ -124,32 +130,34 @@ export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) 
 async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Answer> {
   const { deps } = pipeline;
   const admission: Admission = { slot: undefined, releaseBody: undefined };
-  let known = nothingKnown;
+  let context = emptyContext;
   /** From the moment when reading or writing stored data may have begun. */
   let usesStoredData = false;
-  /** Characters of the response; undefined where it says nothing of what others weigh. */
+  /**
+   * Characters of the response, for the limiter's estimate; undefined if the store failed.
+   */
   let length: number | undefined;
   try {
     const shape = requestShape(deps.directory, deps.address.path, incoming.request, incoming.rawUrl);
     const decision = findPlan(deps, shape) ?? (await newDecision(deps, incoming, shape));
-    known = decision.known;
+    context = decision.context;
     if (decision.outcome === "rejected") throw decision.error;
     const rated = ratesOf(deps, decision.plan, incoming);
     if (rated !== undefined) {
-      known = { ...known, rates: rated.buckets };
+      context = { ...context, rates: rated.buckets };
       await deps.rates.take(rated.project, rated.buckets);
     }
     const plan = requireAllowed(deps, decision.plan);
     usesStoredData = plan.usesStoredData;
     const { subPath, generation } = decision;
-    const response = await carryOut(pipeline, plan, { incoming, subPath, proof: known.proof, generation, admission });
+    const response = await carryOut(pipeline, plan, { incoming, subPath, proof: context.proof, generation, admission });
     if (usesStoredData) requireNoLossMeanwhile(deps.directory);
     length = response.text?.length ?? 0;
-    return { known, response };
+    return { context, response };
   } catch (error) {
     // A refusal is a response of almost no length. A failed store says nothing about others.
     if (error instanceof Problem) length ??= 0;
-    return { known, error: await reportedError(deps, error, { known, admission, usesStoredData }) };
+    return { context, error: await reportedError(deps, error, { context, admission, usesStoredData }) };
   } finally {
     releaseSlot(admission, length);
     admission.releaseBody?.();
@@ -157,47 +165,50 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
 }
 
 interface FailedRequest {
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly admission: Admission;
   readonly usesStoredData: boolean;
 }
 
-/** The error to send, `data_lost` in place of what may come of a loss. Waits for a turn. */
+/**
+ * The error to send, `data_lost` in place of what may come of a loss. Waits until the project may
+ * compute.
+ */
 async function reportedError(
   deps: PipelineDeps,
   error: unknown,
-  { known, admission, usesStoredData }: FailedRequest,
+  { context, admission, usesStoredData }: FailedRequest,
 ): Promise<unknown> {
   // A failure of the store is reported as such, whether data were lost or not.
   if (usesStoredData && !isStoreFailure(error) && deps.directory.dataLost()) return dataLostMeanwhile();
   admission.releaseBody?.();
   admission.releaseBody = undefined;
   // Slots bound the requests that hold one; refusing any other one is charged here.
-  if (admission.slot === undefined && !(error instanceof LateTurn)) {
-    await inTurnOf(deps, known.project).catch(() => undefined);
+  if (admission.slot === undefined && !(error instanceof RefusedLate)) {
+    await awaitFairness(deps, context.project).catch(() => undefined);
   }
   return error;
 }
 
-/** Waits for a turn of the project, or of all requests that name none. */
-async function inTurnOf(deps: PipelineDeps, project: LiveProject | undefined): Promise<void> {
-  await deps.fairShare.of(project).inTurn(() => undefined);
+/** Waits until the project may compute, or all requests that name none may. */
+async function awaitFairness(deps: PipelineDeps, project: LiveProject | undefined): Promise<void> {
+  await deps.fairShare.of(project).runFairly(() => undefined);
 }
 
 function findPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedDecision | undefined {
   if (shape === undefined) return undefined;
   const cached = deps.plans.find(shape.key);
   if (cached === undefined) return undefined;
-  const { plan, known } = cached;
-  if (known.proof !== undefined && !deps.authentication.holds(known.proof)) {
+  const { plan, context } = cached;
+  if (context.proof !== undefined && !deps.authentication.holds(context.proof)) {
     deps.plans.forget(shape.key);
     return undefined;
   }
-  deps.directory.noteUse(plan.project);
-  return { outcome: "planned", known, plan, subPath: shape.subPath, generation: deps.plans.generation() };
+  deps.directory.touch(plan.project);
+  return { outcome: "planned", context, plan, subPath: shape.subPath, generation: deps.plans.generation() };
 }
 
-/** Decides, and keeps the plan for requests that are alike. */
+/** Decides, and caches the plan for requests that are alike. */
 async function newDecision(
   deps: PipelineDeps,
   incoming: IncomingRequest,
@@ -207,8 +218,8 @@ async function newDecision(
   const { request, rawUrl } = incoming;
   if (rawUrl === "*" && request.method === "OPTIONS") {
     requireHost(request);
-    await inTurnOf(deps, undefined);
-    return { outcome: "planned", known: nothingKnown, plan: serverPlan, subPath: [], generation: before };
+    await awaitFairness(deps, undefined);
+    return { outcome: "planned", context: emptyContext, plan: serverPlan, subPath: [], generation: before };
   }
   const first = await decide(deps, incoming);
   const generation = deps.plans.generation();
@@ -218,18 +229,18 @@ async function newDecision(
   if (decided.outcome === "rejected") return decided;
   const { plan, subPath, baseSegments } = decided;
   if (plan.kind !== "objects" && plan.kind !== "document") return { ...decided, generation };
-  const known = { ...decided.known, counters: plan.counters };
+  const context = { ...decided.context, counters: plan.counters };
   // Where the public path has percent signs, the shape ends at another segment.
-  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeKept(request.headers, known)) {
-    const { project, proof, counters } = known;
+  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeCached(request.headers, context)) {
+    const { project, proof, counters } = context;
     const source = { project: keyOfProject(plan.project.config), generation };
-    deps.plans.keep(shape, { plan, known: { project, proof, counters } }, source);
+    deps.plans.put(shape, { plan, context: { project, proof, counters } }, source);
   }
-  return { outcome: "planned", known, plan, subPath, generation };
+  return { outcome: "planned", context, plan, subPath, generation };
 }
 
 /** A header that proved nothing was meant for a proxy, and may be a password. */
-function mayBeKept(headers: IncomingHttpHeaders, { proof }: Known): boolean {
+function mayBeCached(headers: IncomingHttpHeaders, { proof }: RequestContext): boolean {
   const isProved = proof !== undefined && proof !== noCredential;
   return isProved || headers.authorization === undefined;
 }
@@ -240,9 +251,9 @@ interface FreshDecision extends Omit<PlannedDecision, "generation"> {
 }
 
 /**
- * Project, then target, then caller, then plan. What takes longer the more the request sends is
- * done in turns of the project, which is found first. `slot` = the one that the request holds by
- * now.
+ * Project, then target, then caller, then plan. What takes longer the more the request sends runs
+ * fairly between projects; so the project is found first. `slot` = the one that the request holds
+ * by now.
  */
 async function decide(
   deps: PipelineDeps,
@@ -251,33 +262,33 @@ async function decide(
 ): Promise<FreshDecision | RejectedDecision> {
   const { request } = incoming;
   const { method } = request;
-  let known = nothingKnown;
+  let context = emptyContext;
   try {
     const split = splitTarget(incoming.rawUrl);
     const found = findProject(deps, requireHost(request), split.segments);
     const { project, base, segments } = found instanceof Promise ? await found : found;
-    known = { project };
+    context = { project };
     const target = route(segments);
-    known = { project, target };
+    context = { project, target };
     const limiter = deps.fairShare.of(project);
-    const subject = await limiter.inTurn(() => requireSubject(project, target, split.fault), slot);
+    const subject = await limiter.runFairly(() => requireSubject(project, target, split.fault), slot);
     const baseSegments = split.segments.length - segments.length;
     const subPath = subPathOf(target);
     if (method === "OPTIONS") {
       const plan = { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) } as const;
-      return { outcome: "planned", known, plan, subPath, baseSegments };
+      return { outcome: "planned", context, plan, subPath, baseSegments };
     }
     const operation = requireOperation(target, method);
     const authenticate = () =>
       deps.authentication.authenticate(project, authorizationOf(project, request.raw), incoming);
-    const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate, slot);
-    known = { project, target, proof };
+    const proof = operation === "public" ? noCredential : await limiter.runFairly(authenticate, slot);
+    context = { project, target, proof };
     const url = requestOrigin(request, deps.address, base === "") + base;
     const input = { project, method, operation, caller: proof.caller, base: url, query: split.query };
-    const plan = await limiter.inTurn(() => planOrRefusal(deps, input, subject), slot);
-    return { outcome: "planned", known, plan, subPath, baseSegments };
+    const plan = await limiter.runFairly(() => planOrRefusal(deps, input, subject), slot);
+    return { outcome: "planned", context, plan, subPath, baseSegments };
   } catch (error) {
-    return { outcome: "rejected", known, error };
+    return { outcome: "rejected", context, error };
   }
 }
 
@@ -366,8 +377,8 @@ async function decideAgain<Kind extends StoredPlan>(
     const plan = requireAllowed(deps, decision.plan);
     const isStored = plan.kind === "objects" || plan.kind === "document";
     if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
-    const { subPath, known } = decision;
-    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: known.proof, generation };
+    const { subPath, context } = decision;
+    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
   }
   throw changedMeanwhile();
 }

@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeDocument } from "../../dataplane/config/purge-steps.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { type StoredNames, storedNames } from "../../dataplane/store/embedded/stored-names.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -70,7 +70,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 async function reset(data: StoredData, store: Store): Promise<string> {
   const { project, kind, name } = data;
   if (kind === "json") {
-    await purgeWholeDocument(store, { project, rootKey: name });
+    await purgeDocument(store, { project, rootKey: name });
     return `${pathOf(data)}: its value is deleted`;
   }
   await purgeCollection(store, { project, resource: name });

@@ -69,7 +69,7 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
           url: options.redis,
           clock: systemClock,
           observe,
-          lookAtServer: config.lookAtServer,
+          checkServer: config.checkServer,
           ...storeLimits,
         }),
       );
@@ -157,7 +157,7 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
     },
     onRefusals(refusals) {
       for (const { project, field, reason } of refusals)
-        logger.warn("Config field refused", { project, field, reason });
+        logger.warn("Field of Project refused", { project, field, reason });
     },
   });
 }

@@ -148,7 +148,7 @@ function shownBy(requestLines: RequestLines, overview: Overview): NonNullable<Da
   return (incoming, ending) => {
     if (ending.status < 400 && overview.isForFile(incoming)) return;
     const { request, rawUrl } = incoming;
-    requestLines.show({ request, rawUrl, ...ending.known, problem: ending.problem }, ending);
+    requestLines.show({ request, rawUrl, ...ending.context, problem: ending.problem }, ending);
   };
 }
 

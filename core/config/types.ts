@@ -135,7 +135,10 @@ export interface FieldPath {
 
 /** A sorted index: of one field, or of two, which `_sort` names with a comma between them. */
 export interface IndexField extends FieldPath {
-  /** Both fields, in order, of an index of two; `path` is the first one's then. */
+  /**
+   * Both fields, in order, of an index of two; `path` is the first one's then. The name is stored
+   * with configuration and index sets.
+   */
   readonly parts?: readonly [FieldPath, FieldPath];
 }
 

@@ -18,7 +18,7 @@ declare module "fastify" {
 export const openRoute = { config: { isOpen: true } } as const;
 
 /** The SHA-256 of the token. */
-export type FollowedToken = Pick<Followed<Buffer>, "current" | "look">;
+export type FollowedToken = Pick<Followed<Buffer>, "current" | "reread">;
 
 /** The file holds no token that could be sent, or one that is guessed too soon. */
 export class InvalidToken extends Error {
@@ -62,7 +62,7 @@ async function admits(token: FollowedToken, request: FastifyRequest): Promise<bo
   const digest = digestOf(sent);
   if (timingSafeEqual(digest, token.current())) return true;
   // It may have been renewed since the file was read.
-  await token.look();
+  await token.reread();
   return timingSafeEqual(digest, token.current());
 }
 

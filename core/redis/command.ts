@@ -17,27 +17,27 @@ interface Corkable {
  * process handles the turn's other requests; if all were sent at the end of the turn, each of the
  * two would wait for the other.
  */
-const maxHeld = 16;
+const maxCorked = 16;
 
 /** Shared by one client's connections: which are corked, and which scripts each one knows. */
 export class CommandBatcher {
-  /** How many commands each connection holds back. */
-  readonly #held = new Map<Corkable, number>();
+  /** How many commands wait in each corked connection. */
+  readonly #corked = new Map<Corkable, number>();
   readonly #known = new WeakMap<object, Set<string>>();
   #lastCalls: (() => void)[] = [];
   #endsLater = false;
 
   /** Call before a write to `socket`: corks it until the turn ends, or 16 commands wait. */
-  hold(socket: object): void {
+  cork(socket: object): void {
     if (!isCorkable(socket)) return;
-    const held = this.#held.get(socket) ?? 0;
-    if (held > 0 && held < maxHeld) {
-      this.#held.set(socket, held + 1);
+    const corked = this.#corked.get(socket) ?? 0;
+    if (corked > 0 && corked < maxCorked) {
+      this.#corked.set(socket, corked + 1);
       return;
     }
-    if (held === maxHeld) socket.uncork();
+    if (corked === maxCorked) socket.uncork();
     socket.cork();
-    this.#held.set(socket, 1);
+    this.#corked.set(socket, 1);
     this.#endTurnLater();
   }
 
@@ -49,8 +49,8 @@ export class CommandBatcher {
 
   /** Sends what waits now. */
   sendNow(): void {
-    for (const socket of this.#held.keys()) socket.uncork();
-    this.#held.clear();
+    for (const socket of this.#corked.keys()) socket.uncork();
+    this.#corked.clear();
   }
 
   #endTurnLater(): void {
@@ -109,7 +109,7 @@ export class TrackedCommand extends Command {
   }
 
   override toWritable(socket: object): string | Buffer {
-    this.#batcher.hold(socket);
+    this.#batcher.cork(socket);
     // Given up while it waited for a connection: its caller was answered that nothing happened, and
     // ioredis has to write something that is answered once.
     if (this.isSettled) {
@@ -132,20 +132,20 @@ export interface ScriptCall {
 export class ScriptCommand extends TrackedCommand {
   readonly #script: Script;
   readonly #batcher: CommandBatcher;
-  readonly #alwaysWhole: boolean;
+  readonly #sendSource: boolean;
 
-  /** `alwaysWhole`: the server has just said that it doesn't know the hash. */
-  constructor(call: ScriptCall, batcher: CommandBatcher, alwaysWhole: boolean) {
+  /** `sendSource`: the server has just said that it doesn't know the hash. */
+  constructor(call: ScriptCall, batcher: CommandBatcher, sendSource: boolean) {
     const args = [call.script.sha, call.keys.length, ...call.keys, ...call.args];
     super({ name: "evalsha", args, keys: call.keys }, batcher);
     this.#script = call.script;
     this.#batcher = batcher;
-    this.#alwaysWhole = alwaysWhole;
+    this.#sendSource = sendSource;
   }
 
   override toWritable(socket: object): string | Buffer {
     const isKnown = this.#batcher.knows(socket, this.#script);
-    const byHash = isKnown && !this.#alwaysWhole;
+    const byHash = isKnown && !this.#sendSource;
     this.name = byHash ? "evalsha" : "eval";
     this.args[0] = byHash ? this.#script.sha : this.#script.lua;
     return super.toWritable(socket);

@@ -220,7 +220,7 @@ function prefixed(credentials: Credentials) {
   };
 }
 
-export interface FindPrimaryParts {
+export interface PrimaryFinderDeps {
   /** A client of the same address that isn't connected yet. */
   readonly open: () => Redis;
   /** Called when the address leads to a primary. */
@@ -232,11 +232,11 @@ export interface FindPrimaryParts {
 const restMs = 250;
 
 /** What it returns starts a probe, unless one is running or ended a moment ago. */
-function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
-  let isLooking = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+function createPrimaryFinder({ open, onFound, monotonic }: PrimaryFinderDeps): () => void {
+  let isProbing = false;
+  let probedAt = Number.NEGATIVE_INFINITY;
 
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     const client = open();
     // Without a listener ioredis prints.
     client.on("error", () => undefined);
@@ -251,11 +251,11 @@ function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): ()
   };
 
   return () => {
-    if (isLooking || monotonic() - lookedAt < restMs) return;
-    isLooking = true;
-    void look().finally(() => {
-      isLooking = false;
-      lookedAt = monotonic();
+    if (isProbing || monotonic() - probedAt < restMs) return;
+    isProbing = true;
+    void probe().finally(() => {
+      isProbing = false;
+      probedAt = monotonic();
     });
   };
 }

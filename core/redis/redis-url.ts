@@ -40,7 +40,7 @@ export class InvalidRedisUrl extends Error {
   override readonly name = "InvalidRedisUrl";
 }
 
-interface UrlParts {
+interface UrlComponents {
   readonly tls: boolean;
   readonly kind: RedisTarget["kind"];
   readonly credentials: Credentials;
@@ -54,26 +54,26 @@ const sentinelPort = 26_379;
 const shape = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 export function parseRedisUrl(url: string): RedisTarget {
-  const parts = partsOf(url);
-  const { tls, credentials } = parts;
-  switch (parts.kind) {
+  const components = componentsOf(url);
+  const { tls, credentials } = components;
+  switch (components.kind) {
     case "standalone": {
-      allowOnly(parts.query, []);
-      const [server, ...others] = addresses(parts.hosts, redisPort);
+      allowOnly(components.query, []);
+      const [server, ...others] = addresses(components.hosts, redisPort);
       if (server === undefined || others.length > 0) {
         throw new InvalidRedisUrl(
           "A redis:// URL names one server; use redis+cluster:// or redis+sentinel:// for several",
         );
       }
-      return { kind: "standalone", tls, credentials, server, db: database(parts.path) };
+      return { kind: "standalone", tls, credentials, server, db: database(components.path) };
     }
     case "sentinel":
-      return sentinelTarget(parts);
+      return sentinelTarget(components);
     case "cluster":
-      allowOnly(parts.query, []);
-      if (parts.path !== "")
+      allowOnly(components.query, []);
+      if (components.path !== "")
         throw new InvalidRedisUrl("A redis+cluster:// URL has no path: a cluster has one database");
-      return { kind: "cluster", tls, credentials, nodes: addresses(parts.hosts, redisPort) };
+      return { kind: "cluster", tls, credentials, nodes: addresses(components.hosts, redisPort) };
   }
 }
 
@@ -88,23 +88,26 @@ export function redisUrlFault(url: string): string | undefined {
   }
 }
 
-function sentinelTarget(parts: UrlParts): RedisTarget {
-  allowOnly(parts.query, ["db", "sentinelUsername", "sentinelPassword"]);
-  if (parts.path === "" || parts.path.includes("/")) {
+function sentinelTarget(components: UrlComponents): RedisTarget {
+  allowOnly(components.query, ["db", "sentinelUsername", "sentinelPassword"]);
+  if (components.path === "" || components.path.includes("/")) {
     throw new InvalidRedisUrl("A redis+sentinel:// URL ends in /name, the name of the monitored primary");
   }
   return {
     kind: "sentinel",
-    tls: parts.tls,
-    credentials: parts.credentials,
-    sentinels: addresses(parts.hosts, sentinelPort),
-    sentinelCredentials: credentialsOf(parts.query.get("sentinelUsername"), parts.query.get("sentinelPassword")),
-    name: decoded(parts.path),
-    db: database(parts.query.get("db") ?? ""),
+    tls: components.tls,
+    credentials: components.credentials,
+    sentinels: addresses(components.hosts, sentinelPort),
+    sentinelCredentials: credentialsOf(
+      components.query.get("sentinelUsername"),
+      components.query.get("sentinelPassword"),
+    ),
+    name: decoded(components.path),
+    db: database(components.query.get("db") ?? ""),
   };
 }
 
-function partsOf(url: string): UrlParts {
+function componentsOf(url: string): UrlComponents {
   const match = shape.exec(url);
   if (match === null) {
     throw new InvalidRedisUrl(

@@ -1,5 +1,5 @@
 // Reads Lua scripts from a folder; a missing one fails when it is loaded, at start. A line
-// `-- include NAME` is replaced by parts/NAME.lua of that folder.
+// `-- include NAME` is replaced by includes/NAME.lua of that folder.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface Script {
  */
 export function loadScript(folder: URL, path: string, kind: Script["kind"]): Script {
   const read = (file: string) => readFileSync(new URL(`${file}.lua`, folder), "utf8");
-  const lua = read(path).replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) => read(`parts/${part}`));
+  const lua = read(path).replace(/^-- include ([a-z-]+)$/gm, (_line, include: string) => read(`includes/${include}`));
   return scriptOf(path, lua, kind);
 }
 

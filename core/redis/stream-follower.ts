@@ -20,7 +20,7 @@ export interface StreamFollowerOptions {
   /**
    * `anew` at the start and after an interruption: nothing that was read before may be relied on.
    */
-  readonly readWhole: (anew: boolean) => Promise<void>;
+  readonly resync: (anew: boolean) => Promise<void>;
   /** Awaited in order. A rejection has everything read again. `writtenAt`: ms of Redis' clock. */
   readonly onHint: (fields: ReadonlyMap<string, string>, writtenAt: number) => Promise<void> | void;
   /** Called with every failure; what failed is tried again. */
@@ -38,13 +38,13 @@ export class StreamFollower {
     this.#options = options;
   }
 
-  /** The first reading, for who wants to know that it failed; otherwise `run` does it. */
+  /** The first read. It rejects on failure. Optional: `run` also reads first. */
   async begin(): Promise<void> {
     const { commands, stream } = this.#options;
     // The stream's end is read first, so that nothing falls between the two.
     const [last] = listOf(await commands.read(stream, "XREVRANGE", stream, "+", "-", "COUNT", 1));
     this.#position = last === undefined ? "0-0" : textOf(listOf(last)[0]);
-    await this.#readWhole(true);
+    await this.#resync(true);
     this.#interrupted = false;
   }
 
@@ -72,12 +72,12 @@ export class StreamFollower {
   async #goOn(): Promise<void> {
     const due = this.#readAt + (this.#options.rereadMs ?? rereadMilliseconds) - performance.now();
     if (this.#interrupted) await this.begin();
-    else if (due <= 0) await this.#readWhole(false);
+    else if (due <= 0) await this.#resync(false);
     else await this.#readStream(Math.ceil(due));
   }
 
-  async #readWhole(anew: boolean): Promise<void> {
-    await this.#options.readWhole(anew);
+  async #resync(anew: boolean): Promise<void> {
+    await this.#options.resync(anew);
     this.#readAt = performance.now();
   }
 

@@ -2,7 +2,6 @@
 // connection is opened again, as long as it takes: what was published meanwhile is lost, so each
 // subscriber is called back then.
 
-import { once } from "node:events";
 import type { Redis } from "ioredis";
 import { Backoff } from "../backoff.ts";
 import { StoreUnavailable } from "../errors/store-errors.ts";
@@ -57,7 +56,7 @@ export function createSubscriber({ open, onFailure }: SubscriberDeps): Subscribe
     redis.on("error", () => undefined);
     redis.on("message", callBack);
     const ended = new AbortController();
-    void once(redis, "end").then(() => ended.abort());
+    redis.once("end", () => ended.abort());
     const end = (): void => redis.disconnect();
     stopping.signal.addEventListener("abort", end);
     try {

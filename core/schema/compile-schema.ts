@@ -29,15 +29,15 @@ function checkJson(schema: unknown, report: SchemaReport): boolean {
       report.problem(reason === undefined ? "" : pending.pointer, reason ?? tooLarge);
       return false;
     }
-    waiting.push(...partsOf(pending));
+    waiting.push(...childrenOf(pending));
   }
   return true;
 }
 
-function partsOf({ value, pointer, depth }: PendingValue): readonly PendingValue[] {
+function childrenOf({ value, pointer, depth }: PendingValue): readonly PendingValue[] {
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).map(([name, part]) => ({
-    value: part,
+  return Object.entries(value).map(([name, child]) => ({
+    value: child,
     pointer: childPointer(pointer, name),
     depth: depth + 1,
   }));

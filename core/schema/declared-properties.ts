@@ -35,11 +35,11 @@ export function declaredProperties(root: SchemaNode): ReadonlyMap<string, Declar
   const found = new Map<string, DeclaredProperty>();
   const waiting: PropertyLocation[] = [{ path: [], trees: [root], above: new Set() }];
   for (const location of waiting) {
-    for (const part of partsOf(location)) {
-      const name = part.path.join(".");
+    for (const property of propertiesBelow(location)) {
+      const name = property.path.join(".");
       if (found.size >= maxProperties) return found;
-      if (!found.has(name)) found.set(name, declared(name, part));
-      waiting.push(part);
+      if (!found.has(name)) found.set(name, declared(name, property));
+      waiting.push(property);
     }
   }
   return found;
@@ -60,13 +60,13 @@ function dateFormatOf(trees: readonly SchemaTree[]): DateFormat | undefined {
 }
 
 /** The properties one level down that may be there; none below a schema that contains itself. */
-function partsOf({ path, trees, above }: PropertyLocation): readonly PropertyLocation[] {
+function propertiesBelow({ path, trees, above }: PropertyLocation): readonly PropertyLocation[] {
   const nodes = unconditional(trees).filter((tree) => typeof tree !== "boolean");
   if (path.length >= maxPathLength || nodes.some((node) => above.has(node))) return [];
   const entered = new Set([...above, ...nodes]);
   return [...propertiesOf(nodes)]
-    .filter(([, parts]) => !unconditional(parts).includes(false))
-    .map(([name, parts]) => ({ path: path.concat(name), trees: parts, above: entered }));
+    .filter(([, declaring]) => !unconditional(declaring).includes(false))
+    .map(([name, declaring]) => ({ path: path.concat(name), trees: declaring, above: entered }));
 }
 
 /** True when the schema refuses every undeclared top-level member. */

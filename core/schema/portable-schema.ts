@@ -14,13 +14,13 @@ import type { SchemaNode, SchemaTree } from "./read/schema-tree.ts";
 export interface PortableSchema {
   readonly root: JsonObject;
   /** The targets of references, by the name of `nameOf`; the root only if it is one. */
-  readonly parts: ReadonlyMap<string, Json>;
+  readonly definitions: ReadonlyMap<string, Json>;
 }
 
 export interface Naming {
   /** The name of what stands at this pointer into the schema as given; asked once for each. */
   nameOf(pointer: string): string;
-  /** What a reference to the part of this name says. */
+  /** What a reference to the definition of this name says. */
   refTo(name: string): string;
 }
 
@@ -30,7 +30,7 @@ export function portableSchema(schema: JsonObject, naming: Naming): PortableSche
   if (read === undefined) throw new Error("A schema that does not compile can't be shown");
   const exporter = new Exporter(schema, naming);
   const root = exporter.export(read.root) as JsonObject;
-  return { root, parts: exporter.finish() };
+  return { root, definitions: exporter.finish() };
 }
 
 /** They refer to the document that the schema came from, or describe what only it can use. */
@@ -62,13 +62,13 @@ class Exporter {
     ]);
   }
 
-  /** The parts, and those that they refer to. */
+  /** The definitions, and those that they refer to. */
   finish(): ReadonlyMap<string, Json> {
-    const parts = new Map<string, Json>();
+    const definitions = new Map<string, Json>();
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      parts.set(next.name, this.export(next.tree));
+      definitions.set(next.name, this.export(next.tree));
     }
-    return parts;
+    return definitions;
   }
 
   #reference(target: SchemaTree): JsonObject {

@@ -1,8 +1,8 @@
 // Keeps one project from delaying all others of a replica, in two ways. Slots: a weighted semaphore
 // bounds what a project has under way. A weight is what a request costs Redis and the event loop.
 // Alone, a project may use as much as keeps Redis busy; while others send requests, only its share,
-// and further requests wait in order of arrival. Turns: computing is timed, and a project that has
-// used up its part of a turn of the event loop continues in the next one. Refuses with 503
+// and further requests wait in order of arrival. Time: computing is measured, and a project
+// that has used up its part of a turn of the event loop continues in the next one. Refuses with 503
 // `project_busy` a request that finds a queue full, or waited too long.
 
 import type { Clock } from "../../core/clock.ts";
@@ -27,7 +27,7 @@ export interface ProjectLimiter {
    * is charged for its time, also if it throws. `slot` = the one of the request, if it has one.
    * Rejects with Problem `project_busy`.
    */
-  inTurn<T>(work: () => T, slot?: Slot): T | Promise<T>;
+  runFairly<T>(work: () => T, slot?: Slot): T | Promise<T>;
 }
 
 export interface Slot {
@@ -48,7 +48,7 @@ export const turnMs = 1;
 const unseenMs = 0.2;
 /** Milliseconds of rest for each one beyond a turn, while others ask: they get 3/4 of the time. */
 const restPerMs = 3;
-/** Requests of one project that may wait for slots. For turns all clients may wait. */
+/** Requests of one project that may wait for slots. To compute, all clients may wait. */
 export const maxWaiting = 1_000;
 /** Milliseconds that a request waits at most. */
 export const maxWaitMs = 2_000;
@@ -76,8 +76,8 @@ interface FairShareOptions {
   readonly nextTurn?: NextTurn;
   /** What computing takes is the process's own time, whatever the clock says. */
   readonly elapsed?: Monotonic;
-  /** Requests of one project that may wait for turns: more than there may be connections. */
-  readonly maxTurns?: number;
+  /** Pieces of work of one project that may wait: more than there may be connections. */
+  readonly maxQueuedWork?: number;
 }
 
 export function createFairShareLimiter(
@@ -86,7 +86,7 @@ export function createFairShareLimiter(
     timers = systemTimers,
     nextTurn = setImmediate,
     elapsed = systemMonotonic,
-    maxTurns = Number.POSITIVE_INFINITY,
+    maxQueuedWork = Number.POSITIVE_INFINITY,
   }: FairShareOptions = {},
 ): FairShareLimiter {
   // By the live project: a new configuration has a new limiter. The slots of the former one are
@@ -94,7 +94,7 @@ export function createFairShareLimiter(
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
   const newLimiter = (uid: string): Limiter =>
-    new Limiter({ clock, timers, nextTurn, elapsed, maxTurns, presence, uid });
+    new Limiter({ clock, timers, nextTurn, elapsed, maxQueuedWork, presence, uid });
   const ofNone = newLimiter("");
   return {
     of(project) {
@@ -141,7 +141,7 @@ interface LimiterDeps {
   readonly timers: Timers;
   readonly nextTurn: NextTurn;
   readonly elapsed: Monotonic;
-  readonly maxTurns: number;
+  readonly maxQueuedWork: number;
   readonly presence: Presence;
   readonly uid: string;
 }
@@ -151,7 +151,7 @@ class Limiter implements ProjectLimiter {
   readonly #timers: Timers;
   readonly #nextTurn: NextTurn;
   readonly #elapsed: Monotonic;
-  readonly #maxTurns: number;
+  readonly #maxQueuedWork: number;
   readonly #presence: Presence;
   readonly #uid: string;
   readonly #queue: QueuedRequest[] = [];
@@ -166,17 +166,17 @@ class Limiter implements ProjectLimiter {
   /** Whether others come first: until the next turn of the event loop. */
   #givesWay = false;
   /** Requests with a slot: the slots bound how many. */
-  readonly #turnsOfHolders: (() => void)[] = [];
-  readonly #turnsOfOthers: (() => void)[] = [];
-  /** Both have their turns alternately. */
+  readonly #workOfHolders: (() => void)[] = [];
+  readonly #workOfOthers: (() => void)[] = [];
+  /** Both run alternately. */
   #isHoldersNext = true;
 
-  constructor({ clock, timers, nextTurn, elapsed, maxTurns, presence, uid }: LimiterDeps) {
+  constructor({ clock, timers, nextTurn, elapsed, maxQueuedWork, presence, uid }: LimiterDeps) {
     this.#clock = clock;
     this.#timers = timers;
     this.#nextTurn = nextTurn;
     this.#elapsed = elapsed;
-    this.#maxTurns = maxTurns;
+    this.#maxQueuedWork = maxQueuedWork;
     this.#presence = presence;
     this.#uid = uid;
   }
@@ -193,9 +193,9 @@ class Limiter implements ProjectLimiter {
     });
   }
 
-  inTurn<T>(work: () => T, slot?: Slot): T | Promise<T> {
+  runFairly<T>(work: () => T, slot?: Slot): T | Promise<T> {
     const start = this.#elapsed();
-    if (this.#givesWay) return this.#queuedForTurn(work, start, slot);
+    if (this.#givesWay) return this.#runLater(work, start, slot);
     try {
       return work();
     } finally {
@@ -210,18 +210,18 @@ class Limiter implements ProjectLimiter {
 
   #refusedLate(): Problem {
     this.#charge(unseenMs);
-    return new LateTurn();
+    return new RefusedLate();
   }
 
-  #queuedForTurn<T>(work: () => T, since: number, slot: Slot | undefined): Promise<T> {
-    const queue = slot === undefined ? this.#turnsOfOthers : this.#turnsOfHolders;
+  #runLater<T>(work: () => T, since: number, slot: Slot | undefined): Promise<T> {
+    const queue = slot === undefined ? this.#workOfOthers : this.#workOfHolders;
     // Connected clients are fewer: only those that left can fill it.
-    if (queue.length >= this.#maxTurns) return Promise.reject(busy());
+    if (queue.length >= this.#maxQueuedWork) return Promise.reject(busy());
     return new Promise<T>((resolve, reject) => {
       queue.push(() => {
         try {
           if (this.#isLate(since)) throw this.#refusedLate();
-          resolve(this.inTurn(work, slot));
+          resolve(this.runFairly(work, slot));
         } catch (error) {
           reject(error);
         }
@@ -250,8 +250,8 @@ class Limiter implements ProjectLimiter {
   }
 
   #nextQueued(): (() => void) | undefined {
-    const holders = this.#turnsOfHolders;
-    const others = this.#turnsOfOthers;
+    const holders = this.#workOfHolders;
+    const others = this.#workOfOthers;
     const [first, second] = this.#isHoldersNext ? [holders, others] : [others, holders];
     this.#isHoldersNext = !this.#isHoldersNext;
     return first.shift() ?? second.shift();
@@ -319,8 +319,8 @@ function busy(): Problem {
   return new Problem("project_busy", busyDetail, soon);
 }
 
-/** A request was refused in its turn, for which it had waited too long. It has been charged. */
-export class LateTurn extends Problem {
+/** A request waited too long for its work to begin. It has been charged. */
+export class RefusedLate extends Problem {
   constructor() {
     super("project_busy", busyDetail, soon);
   }

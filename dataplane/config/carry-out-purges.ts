@@ -11,7 +11,7 @@ import { fieldsOf, listOf, numberOf, optionalText, textsOf } from "../../core/re
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
-import { type MayContinue, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
+import { type MayContinue, purgeCollection, purgeDocument, purgeProjectSessions } from "./purge-steps.ts";
 
 export interface PurgeDeps {
   readonly redisClient: RedisClient;
@@ -122,7 +122,7 @@ interface Round {
 
 async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, signal }: Round): Promise<void> {
   if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.redisClient, id))) {
-    await scripts.noteDone(id);
+    await scripts.recordDone(id);
     deps.onDone(id, order);
   }
 }
@@ -164,7 +164,7 @@ async function purge(
   const { project } = order;
   switch (order.what) {
     case "rootkey":
-      return purgeWholeDocument(deps.store, { project, rootKey: order.name }, mayContinue);
+      return purgeDocument(deps.store, { project, rootKey: order.name }, mayContinue);
     case "resource":
       return purgeCollection(deps.store, { project, resource: order.name }, mayContinue);
     case "sessions":
@@ -188,21 +188,21 @@ async function isOpen(redisClient: RedisClient, id: string): Promise<boolean> {
 interface PurgeOrderScripts {
   /** False when another replica has it. Two would be wasteful, not wrong: the lock has no owner. */
   takeLock(milliseconds: number): Promise<boolean>;
-  noteDone(id: string): Promise<void>;
+  recordDone(id: string): Promise<void>;
 }
 
 function createPurgeOrderScripts(redisClient: RedisClient): PurgeOrderScripts {
   const folder = new URL("./scripts/", import.meta.url);
   const load = (name: string) => runsWithoutMemory(loadScript(folder, name, "write"));
   const takeLock = load("take-purge-lock-1");
-  const notePurged = load("note-purged-1");
+  const recordPurged = load("record-purged-1");
   return {
     async takeLock(milliseconds) {
       const [code] = listOf(await redisClient.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
       return numberOf(code) === 0;
     },
-    async noteDone(id) {
-      await redisClient.run(notePurged, [configKeys.purged], [id, Date.now()]);
+    async recordDone(id) {
+      await redisClient.run(recordPurged, [configKeys.purged], [id, Date.now()]);
     },
   };
 }

@@ -30,7 +30,7 @@ export function createConfigFit(keyring: FollowedKeyring, onChange?: (fit: Confi
     current: () => current,
     async compare(marks) {
       // The Secret may just have been mounted again.
-      if (evaluate(marks) === "another_ring") await keyring.look();
+      if (evaluate(marks) === "another_ring") await keyring.reread();
       const found = evaluate(marks);
       if (found !== current) onChange?.(found);
       current = found;

@@ -49,7 +49,7 @@ export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Prom
     // Short enough that another replica takes over soon after one stops.
     await wait(restMs / 4);
     while (!signal.aborted) {
-      const failure = await turn({ ...deps, restMs, figures, wait, signal }).catch((error: unknown) => ({
+      const failure = await tryPass({ ...deps, restMs, figures, wait, signal }).catch((error: unknown) => ({
         projects: undefined,
         error,
       }));
@@ -66,7 +66,7 @@ export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Prom
   };
 }
 
-interface Turn extends CountStoredObjectsDeps {
+interface PassDeps extends CountStoredObjectsDeps {
   readonly restMs: number;
   readonly figures: FiguresWriter;
   readonly wait: (milliseconds: number) => Promise<unknown>;
@@ -74,17 +74,17 @@ interface Turn extends CountStoredObjectsDeps {
 }
 
 /** A pass, unless another replica makes it or made it just now. */
-async function turn(of: Turn): Promise<CountingFailure | undefined> {
-  const { redisClient, directory, restMs } = of;
+async function tryPass(deps: PassDeps): Promise<CountingFailure | undefined> {
+  const { redisClient, directory, restMs } = deps;
   // An incomplete list of projects would make the others look deleted.
   if (!directory.synced()) return undefined;
   const lock = [countingLockKey, randomUUID(), "NX", "PX", restMs] as const;
   // Counting twice is wasteful but not wrong, so the lock has no owner check and simply expires.
   if ((await redisClient.write(countingLockKey, "SET", ...lock)) === null) return undefined;
-  return await pass(of);
+  return await pass(deps);
 }
 
-async function pass({ redisClient, store, directory, restMs, figures, wait, signal }: Turn) {
+async function pass({ redisClient, store, directory, restMs, figures, wait, signal }: PassDeps) {
   const former = fieldsOf(await redisClient.read(storedObjectsKey, "HGETALL", storedObjectsKey));
   const projects = directory.projects();
   const names = new Set(projects.map(keyOfProject));

@@ -49,11 +49,11 @@ export interface Directory {
    */
   host(host: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
   /** Name of that project, `<namespace>/<name>`, whether or not its configuration is in memory. */
-  hostHolder(host: string): string | undefined;
+  hostOwner(host: string): string | undefined;
   user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
   key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
   /** A request used what was found before: this is not the project to evict. */
-  noteUse(project: LiveProject): void;
+  touch(project: LiveProject): void;
   /**
    * Calls back in the step in which a project, its users or keys may have changed, and when it
    * leaves memory, with its name. Returns how to end that.

@@ -24,7 +24,7 @@ export async function openWithNewest(
     return open(tried, binding, sealed);
   } catch (error) {
     if (!(error instanceof KeyNotInRing)) throw error;
-    await keyring.look();
+    await keyring.reread();
     if (keyring.current() === tried) throw error;
     return open(keyring.current(), binding, sealed);
   }

@@ -55,7 +55,7 @@ export class Follower {
       waiting,
       stream: configKeys.changes,
       rereadMs,
-      readWhole: (anew) => this.#compare(anew),
+      resync: (anew) => this.#compare(anew),
       onHint: (hint) => this.#applyHint(hint),
     });
   }

@@ -105,13 +105,13 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
   const directory: Directory = {
     project: (ref) => found(state?.entries.get(keyOfProject(ref))?.live),
     host: (host) => found(state?.hosts.get(host)),
-    hostHolder(host) {
+    hostOwner(host) {
       const holder = state?.hosts.get(host);
       return holder && keyOfProject(holder.config);
     },
     user: (project, username) => found(state?.byUid.get(project.config.uid)?.users.get(username)),
     key: (project, sha256) => found(state?.byUid.get(project.config.uid)?.keys.get(sha256)),
-    noteUse: () => undefined,
+    touch: () => undefined,
     onChange: listeners.add,
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import type { WantedKeys } from "../../core/config/wanted-keys.ts";
 import { connect } from "../../core/redis/connect.ts";
-import type { LookAtServer } from "../../core/redis/connection-gate.ts";
+import type { CheckServer } from "../../core/redis/connection-gate.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
@@ -47,7 +47,7 @@ export interface FollowedConfig {
   /** For further readers of configuration keys. */
   readonly redisClient: RedisClient;
   /** The store calls it with each new connection: a loss of its data is known before it is used. */
-  readonly lookAtServer: LookAtServer;
+  readonly checkServer: CheckServer;
   /** Where to get the indexes that this replica is building; heartbeats report them. */
   reportBuilding(ask: () => readonly BuildingIndexes[]): void;
   /** Asks the operator for keys of an external issuer that this replica does not have. */
@@ -81,7 +81,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     keyring: options.keyring,
     clock: options.clock,
     rereadMs: options.rereadMs,
-    beforeTaking: store.haveLooked,
+    beforeTaking: store.ensureChecked,
     onFit: options.onFit,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
     onApplied: acknowledger.applied,
@@ -90,11 +90,11 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
   return {
     directory: {
       ...directory,
-      synced: () => directory.synced() && store.hasLooked(),
+      synced: () => directory.synced() && store.hasChecked(),
       dataLost: store.isLost,
     },
     redisClient: commands,
-    lookAtServer: store.lookBy,
+    checkServer: store.checkWith,
     reportBuilding(ask) {
       building = ask;
     },

@@ -5,7 +5,7 @@ import type { ProjectEntry } from "../../core/config/published-value.ts";
 
 export interface ProjectIndex {
   /** Whether it was complete once: only then is a name that it does not have known not to exist. */
-  whole(): boolean;
+  isComplete(): boolean;
   get(name: string): ProjectEntry | undefined;
   names(): IterableIterator<string>;
   ofHost(host: string): string | undefined;
@@ -19,10 +19,10 @@ export interface ProjectIndex {
 export function createProjectIndex(): ProjectIndex {
   let entries = new Map<string, ProjectEntry>();
   let hosts: ReadonlyMap<string, string> = new Map();
-  let whole = false;
+  let isComplete = false;
 
   return {
-    whole: () => whole,
+    isComplete: () => isComplete,
     get: (name) => entries.get(name),
     names: () => entries.keys(),
     ofHost: (host) => hosts.get(host),
@@ -30,7 +30,7 @@ export function createProjectIndex(): ProjectIndex {
       const before = entries;
       // While Redis is being filled again, projects that are not in it yet stay as they were.
       entries = new Map([...(complete ? [] : before), ...found]);
-      whole ||= complete;
+      isComplete ||= complete;
       hosts = hostsOf(entries);
       const names = new Set([...before.keys(), ...entries.keys()]);
       return [...names].filter((name) => before.get(name)?.revision !== entries.get(name)?.revision);

@@ -70,7 +70,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const configFit = createConfigFit(keyring, deps.onFit);
 
   /** The answer for a name that is not in the index. */
-  const missing = () => (index.whole() ? unknown : unavailable);
+  const missing = () => (index.isComplete() ? unknown : unavailable);
   const lookUp = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
     const known = projects.get(name)?.live;
     if (known) return { outcome: "found", value: known };
@@ -134,16 +134,16 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       host(host) {
         const name = index.ofHost(host);
         if (name !== undefined) return lookUp(name);
-        return index.whole() ? unknown : unavailable;
+        return index.isComplete() ? unknown : unavailable;
       },
-      hostHolder: index.ofHost,
+      hostOwner: index.ofHost,
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
-      noteUse: ({ config }) => projects.use(keyOfProject(config)),
+      touch: ({ config }) => projects.use(keyOfProject(config)),
       onChange: listeners.add,
       projects: () => [...index.names()].map(projectOfKey),
       loaded: () => projects.all().flatMap(({ live }) => live ?? []),
-      synced: () => index.whole(),
+      synced: () => index.isComplete(),
       fit: configFit.current,
       ageSeconds: () => (clock.monotonic() - currentAt) / 1000,
     },

@@ -13,14 +13,14 @@ export interface StoreWatch {
   /** Whether requests for data are to be refused. */
   isLost(): boolean;
   /** Redis has said so once; one that is empty since before this replica started says nothing. */
-  hasLooked(): boolean;
+  hasChecked(): boolean;
   /** Reads now unless that was done. Rejects when Redis does not answer. */
-  haveLooked(): Promise<void>;
+  ensureChecked(): Promise<void>;
   /**
    * Reads now, and from then on, by the connection that data use: another one may lead to another
    * server. Rejects when that is not answered.
    */
-  lookBy(read: RedisClient["read"]): Promise<void>;
+  checkWith(read: RedisClient["read"]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,14 +39,14 @@ export interface DataLoss {
   readonly name?: string;
 }
 
-const lookMs = 1_000;
+const pollMs = 1_000;
 /** Redis that was away may be another one when it comes back. */
 const awayMs = 100;
 
 export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatchDeps): StoreWatch {
   const stopping = new AbortController();
   let isGuarded = false;
-  let hasLooked = false;
+  let hasChecked = false;
   let loss: DataLoss | undefined;
   let forbidden = false;
   let { read } = commands;
@@ -55,37 +55,37 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
     const { meta } = configKeys;
     const fields = [storeFields.id, storeFields.loss, storeFields.refusesLoss];
     const [id, name, refusesLoss] = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
-    // Emptied, and the operator has not been there yet. A loss that had a name before is another
-    // one: who accepted that has not accepted this.
+    // Emptied, and the operator has not been there yet. Whoever accepted an earlier loss has not
+    // accepted this one.
     if (id === undefined && name === undefined) return isGuarded ? {} : "nothing";
     isGuarded = refusesLoss === "1";
     return name === undefined ? undefined : { name };
   };
 
-  const noteAccess = (isRefused: boolean): void => {
+  const recordAccess = (isRefused: boolean): void => {
     if (isRefused !== forbidden) onForbidden?.(isRefused);
     forbidden = isRefused;
   };
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const now = await found().catch((error: unknown) => {
-      if (isForbidden(error)) noteAccess(true);
+      if (isForbidden(error)) recordAccess(true);
       throw error;
     });
-    noteAccess(false);
+    recordAccess(false);
     // It may have been emptied before this replica started: the first operator that writes to it
     // says what it is.
     if (now === "nothing") return;
     const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
     loss = now;
-    hasLooked = true;
+    hasChecked = true;
     if (isNews) onLoss?.(loss);
   };
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const waitMs = await look().then(
-        () => lookMs,
+      const waitMs = await check().then(
+        () => pollMs,
         () => awayMs,
       );
       await pauseUnlessAborted(timers, waitMs, stopping.signal);
@@ -95,13 +95,13 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
 
   return {
     isLost: () => loss !== undefined,
-    hasLooked: () => hasLooked,
-    haveLooked: async () => {
-      if (!hasLooked) await look();
+    hasChecked: () => hasChecked,
+    ensureChecked: async () => {
+      if (!hasChecked) await check();
     },
-    async lookBy(storeRead) {
+    async checkWith(storeRead) {
       read = storeRead;
-      await look();
+      await check();
     },
     async stop() {
       stopping.abort();

@@ -7,7 +7,7 @@ import { writeConflict } from "../operation/steps.ts";
 
 export interface DocumentLock {
   /** Runs `work` under the lock of a value: project, root key and path. In order of arrival. */
-  hold<T>(path: readonly string[], work: () => Promise<T>): Promise<T>;
+  withLock<T>(path: readonly string[], work: () => Promise<T>): Promise<T>;
 }
 
 /** Longest wait for the lock. Waiting requests keep their slot and delay only their project. */
@@ -16,7 +16,7 @@ export const maxLockWaitMs = 5_000;
 export function createDocumentLock(now: () => number = () => performance.now()): DocumentLock {
   const mutex = createKeyedMutex();
   return {
-    hold(path, work) {
+    withLock(path, work) {
       const since = now();
       return mutex.run(JSON.stringify(path), async () => {
         if (now() - since > maxLockWaitMs) throw writeConflict("value");

@@ -45,7 +45,7 @@ import {
   type Expecting,
   maxDepth,
 } from "../store/ports/documents.ts";
-import type { DocumentRef, Path } from "../store/ports/refs.ts";
+import { type DocumentRef, documentOf, type Path } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
@@ -70,9 +70,7 @@ export function planDocument(
   const grant = authorizeDocument(config, rootKey, plan.operation, input.caller);
   // A patch reveals what is there: by its answer, and by its tests.
   if (input.method === "PATCH") requirePermission(config, rootKey.access.read, "read", input.caller);
-  const { key, changes } = rootKey;
-  const document = { project: config, rootKey: key, ...(changes && { changes }) };
-  return { kind: "document", ...plan, rootKey, grant, document };
+  return { kind: "document", ...plan, rootKey, grant, document: documentOf(config, rootKey) };
 }
 
 type DocumentRequest = PlannedRequest<DocumentPlan>;
@@ -130,7 +128,7 @@ async function write(deps: DocumentsDeps, decided: DocumentRequest): Promise<Htt
   if (!comparesAndSets) return await change(ready);
   const { project, rootKey } = ready.plan;
   const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...ready.path];
-  return await deps.lock.hold(lockPath, async () => {
+  return await deps.lock.withLock(lockPath, async () => {
     // Those before it may have taken seconds.
     const request = await deps.renew(received.request);
     return change(readyWrite(deps, { ...received, request }));
@@ -196,7 +194,7 @@ async function patchDocument(ready: ReadyWrite, patch: Patch): Promise<HttpRespo
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // A precondition failed: the store only says how it would refuse, so any value will do.
     if (expecting.expected === "never") return put(ready, "null", expecting);
-    const value = await plan.limiter.inTurn(() => patched(patch, text ?? "null"), request.admission.slot);
+    const value = await plan.limiter.runFairly(() => patched(patch, text ?? "null"), request.admission.slot);
     return value === text ? { outcome: "replaced", text } : put(ready, value, expecting);
   });
   return responseOfWrite(result, plan);

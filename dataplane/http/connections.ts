@@ -14,7 +14,7 @@ export interface Connections {
    * Waits until all earlier responses of the connection have left the process: a client that reads
    * nothing would have them all in memory. False = the connection is closed, without an answer.
    */
-  turn(request: IncomingMessage): Promise<boolean> | undefined;
+  afterEarlierResponses(request: IncomingMessage): Promise<boolean> | undefined;
   /** Remembers the current request. The promise resolves when the rest of its body is refused. */
   track(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
   refuse(error: Error, socket: Socket): void;
@@ -37,7 +37,7 @@ interface ConnectionsOptions {
   readonly observeRefusal: ObserveRefusal;
   readonly observeClosed: (reason: ClosedFor) => void;
   readonly maxConnections: number;
-  /** For requests that wait for their turn. */
+  /** For requests that wait for earlier responses. */
   readonly pipelined: MemoryShare;
 }
 
@@ -49,16 +49,16 @@ interface UnderWay {
   readonly order: number;
 }
 
-type Turn = (isOpen: boolean) => void;
+type Proceed = (isOpen: boolean) => void;
 
 const underWay = Symbol("under way");
-const waitingTurn = Symbol("waiting");
+const waitingRequests = Symbol("waiting");
 
 /** A connection with its last request: a WeakMap costs a hundredth of a small request. */
 interface Carrier extends Socket {
   [underWay]?: UnderWay;
-  /** Requests that wait for their turn. */
-  [waitingTurn]?: Set<Turn>;
+  /** Requests that wait for earlier responses. */
+  [waitingRequests]?: Set<Proceed>;
   /** Node's, and not documented: called for each head; 2 = no HTTP follows. */
   readonly parser?: { onIncoming: () => number } | null;
 }
@@ -97,8 +97,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 
   const wait = (socket: Carrier, before: ServerResponse, bytes: number): Promise<boolean> => {
-    socket[waitingTurn] ??= new Set();
-    const waiting = socket[waitingTurn];
+    socket[waitingRequests] ??= new Set();
+    const waiting = socket[waitingRequests];
     if (socket.destroyed) return Promise.resolve(false);
     if (waiting.size === maxPipelined || !options.pipelined.take(bytes)) {
       // A response would come after others, which the client may never read.
@@ -106,19 +106,19 @@ export function createConnections(options: ConnectionsOptions): Connections {
       return Promise.resolve(false);
     }
     return new Promise((resolve) => {
-      const turn: Turn = (isOpen) => {
-        if (!waiting.delete(turn)) return;
+      const proceed: Proceed = (isOpen) => {
+        if (!waiting.delete(proceed)) return;
         options.pipelined.release(bytes);
         resolve(isOpen);
       };
-      waiting.add(turn);
+      waiting.add(proceed);
       // RFC 9112 §9.6: behind a response that closes the connection, no request is carried out.
-      before.once("close", () => turn(socket.writable && before.shouldKeepAlive));
+      before.once("close", () => proceed(socket.writable && before.shouldKeepAlive));
     });
   };
 
   return {
-    turn(request) {
+    afterEarlierResponses(request) {
       const socket = request.socket as Carrier;
       const before = socket[underWay]?.response;
       if (before === undefined || before.writableFinished) return undefined;
@@ -135,7 +135,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       socket.once("close", () => {
         open.delete(socket);
         // A response that was never assigned the socket emits no close.
-        for (const turn of socket[waitingTurn] ?? []) turn(false);
+        for (const proceed of socket[waitingRequests] ?? []) proceed(false);
       });
     },
     endSilent() {

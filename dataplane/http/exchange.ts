@@ -21,10 +21,10 @@ export interface IncomingRequest {
   readonly sendContinue?: (() => void) | undefined;
 }
 
-/** What was known of a request when it ended; of a refused one, what came before the refusal. */
-export interface Known {
+/** What was known of a request when it ended; of a refused one, up to the refusal. */
+export interface RequestContext {
   readonly project?: LiveProject | undefined;
-  /** Absent where the plan was kept: then `counters` are there. */
+  /** Absent where the plan was cached: then `counters` are there. */
   readonly target?: Target | undefined;
   readonly proof?: Proof | undefined;
   readonly counters?: RequestCounters | undefined;
@@ -32,7 +32,7 @@ export interface Known {
   readonly rates?: readonly SharedBucket[] | undefined;
 }
 
-export const nothingKnown: Known = Object.freeze({});
+export const emptyContext: RequestContext = Object.freeze({});
 
 /** What requests of one method for one resource or root key are counted in. */
 export interface RequestCounters {
@@ -59,7 +59,10 @@ export function ok(text: string): HttpResponse {
 export const noContent: HttpResponse = Object.freeze({ status: 204 });
 
 /** The end of a request for those who serve it: a response, or why there is none. */
-export type Answer = { readonly known: Known } & ({ readonly response: HttpResponse } | { readonly error: unknown });
+export type Answer = { readonly context: RequestContext } & (
+  | { readonly response: HttpResponse }
+  | { readonly error: unknown }
+);
 
 /** The end of a request for those who observe it. */
 export interface Ending {
@@ -67,7 +70,7 @@ export interface Ending {
   /** Code of the problem that was sent; absent after a success. */
   readonly code: string | undefined;
   readonly seconds: number;
-  readonly known: Known;
+  readonly context: RequestContext;
   /** What it was refused with. */
   readonly problem?: Problem | undefined;
 }

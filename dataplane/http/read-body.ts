@@ -73,14 +73,14 @@ const partLength = 32 * 1024;
 /** Parses a body in turns of its project, so that a long one delays no other. */
 export async function parseBody(
   bytes: Uint8Array,
-  limiter: Pick<ProjectLimiter, "inTurn">,
+  limiter: Pick<ProjectLimiter, "runFairly">,
   slot?: Slot,
   depth = maxDepth,
 ): Promise<CanonicalJson> {
   let reader: CanonicalReader | undefined;
   let result: CanonicalResult | undefined;
   while (result === undefined) {
-    result = await limiter.inTurn(() => {
+    result = await limiter.runFairly(() => {
       reader ??= canonicalReader(bytes, depth);
       return reader.read(partLength);
     }, slot);

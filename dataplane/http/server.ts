@@ -21,10 +21,10 @@ import { corsHeaders } from "./cors.ts";
 import {
   type Answer,
   type Ending,
+  emptyContext,
   type HttpResponse,
   type IncomingRequest,
-  type Known,
-  nothingKnown,
+  type RequestContext,
 } from "./exchange.ts";
 import { createUnreadResponses, largeBytes, maxBytesPerCharacter, type UnreadResponses } from "./unread-responses.ts";
 
@@ -97,15 +97,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     frameworkErrors: (error, request, reply) => {
-      sendProblem(sender, arrivedOf(request, reply), nothingKnown, error);
+      sendProblem(sender, arrivedOf(request, reply), emptyContext, error);
     },
   });
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const startedAt = performance.now();
-    const turn = connections.turn(request.raw);
+    const earlierResponses = connections.afterEarlierResponses(request.raw);
     const bodyRefused = connections.track(request.raw, reply.raw);
-    if (turn !== undefined && !(await turn)) return reply.hijack();
+    if (earlierResponses !== undefined && !(await earlierResponses)) return reply.hijack();
     const arrived = arrivedOf(request, reply, startedAt, bodyRefused);
     if (request.headers.expect !== undefined && expectsContinue(request.raw)) {
       arrived.sendContinue = () => {
@@ -113,15 +113,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
         reply.raw.writeContinue();
       };
     }
-    let known = nothingKnown;
+    let context = emptyContext;
     try {
       const { serve } = options.ownPages?.targets.test(arrived.rawUrl) === true ? options.ownPages : options;
       const answer = await serve(arrived);
-      known = answer.known;
+      context = answer.context;
       if ("error" in answer) throw answer.error;
-      return send(sender, arrived, known, answer.response);
+      return send(sender, arrived, context, answer.response);
     } catch (error) {
-      return sendProblem(sender, arrived, known, error);
+      return sendProblem(sender, arrived, context, error);
     }
   };
   // Before fastify reads the body: the pipeline does so once the caller is known to be allowed.
@@ -129,7 +129,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   // Never called, because the hook answers. With a route for its method, a request is looked up
   // only once.
   app.route({ method: methods, url: "/", handler: handle });
-  app.setErrorHandler((error, request, reply) => sendProblem(sender, arrivedOf(request, reply), nothingKnown, error));
+  app.setErrorHandler((error, request, reply) => sendProblem(sender, arrivedOf(request, reply), emptyContext, error));
   handleServerEvents(app, connections);
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
   app.addHook("preClose", async () => connections.endSilent());
@@ -180,23 +180,23 @@ const largeCharacters = largeBytes / maxBytesPerCharacter;
 /** Of what belongs to no project. */
 const connectionOwner = Object.freeze({});
 
-function send(sender: Sender, arrived: ArrivedRequest, known: Known, response: HttpResponse): FastifyReply {
+function send(sender: Sender, arrived: ArrivedRequest, context: RequestContext, response: HttpResponse): FastifyReply {
   const { text: json = "" } = response;
   if (json.length >= largeCharacters && arrived.request.method === "GET") {
-    sender.unread.requireRoom(known.project ?? connectionOwner, json);
+    sender.unread.requireRoom(context.project ?? connectionOwner, json);
   }
-  const headers = commonHeaders(arrived, known);
+  const headers = commonHeaders(arrived, context);
   headers["Cache-Control"] = response.secret ? "no-store" : "private, no-cache";
   if (response.headers) Object.assign(headers, response.headers);
   if (response.text !== undefined) headers["Content-Type"] = "application/json";
   if (response.file !== undefined) headers["Content-Type"] = response.file.type;
-  if (response.stream !== undefined) return beginStream(sender, arrived, { known, response, headers });
+  if (response.stream !== undefined) return beginStream(sender, arrived, { context, response, headers });
   const text = response.text ?? response.file?.bytes;
-  return write(sender, arrived, { known, status: response.status, headers, text });
+  return write(sender, arrived, { context, status: response.status, headers, text });
 }
 
 interface BegunStream {
-  readonly known: Known;
+  readonly context: RequestContext;
   readonly response: HttpResponse;
   readonly headers: Outgoing["headers"];
 }
@@ -204,11 +204,11 @@ interface BegunStream {
 /** It is observed when it begins: how long a client follows says nothing of the service. */
 function beginStream({ options }: Sender, arrived: ArrivedRequest, begun: BegunStream): FastifyReply {
   const { reply } = arrived;
-  const { known, headers } = begun;
+  const { context, headers } = begun;
   const { status, stream } = begun.response;
   reply.hijack();
   const response: ObservedResponse = reply.raw;
-  response[ending] = { options, arrived, outgoing: { known, status, headers, text: undefined } };
+  response[ending] = { options, arrived, outgoing: { context, status, headers, text: undefined } };
   if (options.lifecycle.stopping) response.shouldKeepAlive = false;
   headers["X-Content-Type-Options"] = "nosniff";
   if (!response.destroyed) response.writeHead(status, headers);
@@ -217,18 +217,21 @@ function beginStream({ options }: Sender, arrived: ArrivedRequest, begun: BegunS
   return reply;
 }
 
-function sendProblem(sender: Sender, arrived: ArrivedRequest, known: Known, error: unknown): FastifyReply {
+function sendProblem(sender: Sender, arrived: ArrivedRequest, context: RequestContext, error: unknown): FastifyReply {
   const path = arrived.rawUrl.split("?", 1)[0] ?? "";
   const { status, code, text, defect, headers: own } = problemResponse(error, { path, requestId: arrived.requestId });
   if (defect) logDefect(sender.options.logger, arrived, error);
-  const headers = Object.assign(commonHeaders(arrived, known), own);
+  const headers = Object.assign(commonHeaders(arrived, context), own);
   headers["Cache-Control"] = "no-store";
   headers["Content-Type"] = "application/problem+json";
   const problem = error instanceof Problem ? error : undefined;
-  return write(sender, arrived, { known, status, code, problem, headers, text });
+  return write(sender, arrived, { context, status, code, problem, headers, text });
 }
 
-function commonHeaders({ requestId, request }: ArrivedRequest, { project, rates }: Known): Outgoing["headers"] {
+function commonHeaders(
+  { requestId, request }: ArrivedRequest,
+  { project, rates }: RequestContext,
+): Outgoing["headers"] {
   const headers: Outgoing["headers"] = {
     "X-Request-Id": requestId,
     Vary: "Authorization, Origin",
@@ -248,7 +251,7 @@ interface Outgoing extends Omit<Ending, "seconds" | "code"> {
 /** Writes all headers at once: fastify's way costs a tenth of a small response. */
 function write({ options, unread }: Sender, arrived: ArrivedRequest, outgoing: Outgoing): FastifyReply {
   const { reply } = arrived;
-  const { known, status, headers, text } = outgoing;
+  const { context, status, headers, text } = outgoing;
   reply.hijack();
   const response: ObservedResponse = reply.raw;
   // Where the head of a response can't be written, a problem follows, which ends the same request.
@@ -273,7 +276,7 @@ function write({ options, unread }: Sender, arrived: ArrivedRequest, outgoing: O
   if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
   else endAfterBody(arrived, response, text);
   const unreadBytes = response.socket?.writableLength ?? 0;
-  if (unreadBytes > 0) unread.wait(known.project ?? connectionOwner, response, unreadBytes);
+  if (unreadBytes > 0) unread.wait(context.project ?? connectionOwner, response, unreadBytes);
   return reply;
 }
 
@@ -292,9 +295,9 @@ function observeEnd(this: ObservedResponse): void {
   const ended = this[ending];
   if (ended === undefined) return;
   const { options, arrived, outgoing } = ended;
-  const { status, code, known, problem } = outgoing;
+  const { status, code, context, problem } = outgoing;
   const seconds = (performance.now() - arrived.startedAt) / 1000;
-  options.observe(arrived, { status, code, seconds, known, problem });
+  options.observe(arrived, { status, code, seconds, context, problem });
 }
 
 /**

@@ -46,7 +46,7 @@ import {
 } from "../operation/steps.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import type { StoredObject } from "../store/ports/objects.ts";
-import type { CollectionRef, Owner } from "../store/ports/refs.ts";
+import { type CollectionRef, collectionOf, type Owner } from "../store/ports/refs.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
 import { planQuery, type QueryPlan } from "./list/query-plan.ts";
@@ -89,14 +89,13 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
   const plan = planOperation(deps, input, target, resource.config.access.read);
   const grant = authorizeObjects(config, resource.config, plan.operation, input.caller);
   const isList = target.kind === "collection" && plan.operation === "read";
-  const { changes } = resource.config;
   const isOne = target.kind === "object" && plan.operation === "read";
   return {
     kind: "objects",
     ...plan,
     resource,
     grant,
-    collection: { project: config, resource: target.resource, ...(changes && { changes }) },
+    collection: collectionOf(config, resource.config),
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
     url: `${input.base}/api/${target.resource}`,
     list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
@@ -229,7 +228,7 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   requireCollectionPreconditions(writing.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = await plan.limiter.inTurn(
+  const text = await plan.limiter.runFairly(
     () => validateNew(plan.rules, body, id, metadataBy(plan, created)),
     request.admission.slot,
   );
@@ -261,7 +260,7 @@ async function updateObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
     const stored = await requireVisible(request);
     const owner = requireOwner(plan, stored);
     requirePreconditions(preconditions, stored.text);
-    const text = await plan.limiter.inTurn(
+    const text = await plan.limiter.runFairly(
       () => (patch ? validatePatch(rules, patch, stored.text) : validateUpdate(rules, body, stored.text)),
       request.admission.slot,
     );

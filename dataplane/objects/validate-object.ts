@@ -52,39 +52,39 @@ export function newObjectText({ text }: CanonicalJson, id: string, metadata: Met
  */
 export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: string): string {
   requireObject(body);
-  const parts = partsOf(stored);
+  const before = splitObject(stored);
   const changes = new Map<string, string>();
   for (const { name, valueStart, valueEnd } of membersOf(body.text)) {
     const value = body.text.slice(valueStart, valueEnd);
     if (listParameters.has(name)) throw reserved(name, "leave it out");
-    if (isServiceMember(name)) requireUnchanged(name, value, parts);
+    if (isServiceMember(name)) requireUnchanged(name, value, before);
     else changes.set(name, value);
   }
   if (changes.size === 0) return stored;
-  const merged = mergeMembers(parts.data, changes);
+  const merged = mergeMembers(before.data, changes);
   // Also for unchanged values: the schema may have changed since.
-  requireStorable(rules, merged, parts.data);
-  return merged === parts.data ? stored : textOf({ ...parts, data: merged });
+  requireStorable(rules, merged, before.data);
+  return merged === before.data ? stored : textOf({ ...before, data: merged });
 }
 
 /** The stored text with a patch applied. Throws as validateUpdate does, and as `patched` does. */
 export function validatePatch(rules: ObjectRules, patch: Patch, stored: string): string {
-  const parts = partsOf(stored);
+  const before = splitObject(stored);
   const changed =
-    patch.format === "merge-patch" ? applyMergePatch(patch.text, parts) : applyJsonPatch(patch, stored, parts);
-  if (changed === parts.data) return stored;
+    patch.format === "merge-patch" ? applyMergePatch(patch.text, before) : applyJsonPatch(patch, stored, before);
+  if (changed === before.data) return stored;
   requireNamesAndDepth(changed);
-  requireStorable(rules, changed, parts.data);
-  return textOf({ ...parts, data: changed });
+  requireStorable(rules, changed, before.data);
+  return textOf({ ...before, data: changed });
 }
 
-function applyMergePatch(patch: string, parts: StoredParts): string {
+function applyMergePatch(patch: string, before: SplitObject): string {
   if (kindOf(patch) !== "object") throw notObject(kindOf(patch));
-  requireServiceMembersUnchanged(patch, parts);
-  return patched({ format: "merge-patch", text: withoutMembers(patch, serviceMembers) }, parts.data);
+  requireServiceMembersUnchanged(patch, before);
+  return patched({ format: "merge-patch", text: withoutMembers(patch, serviceMembers) }, before.data);
 }
 
-function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored: string, parts: StoredParts): string {
+function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored: string, before: SplitObject): string {
   patch.operations.forEach((operation, at) => {
     const written = operation.op === "test" ? [] : [["path", operation.path[0]] as const];
     const taken = operation.op === "move" ? [["from", operation.from[0]] as const] : [];
@@ -96,13 +96,13 @@ function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored
   const changed = patched(patch, stored);
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
   // A patch of the root may have changed them.
-  requireServiceMembersUnchanged(changed, parts);
+  requireServiceMembersUnchanged(changed, before);
   return withoutMembers(changed, serviceMembers);
 }
 
-function requireServiceMembersUnchanged(text: string, parts: StoredParts): void {
+function requireServiceMembersUnchanged(text: string, before: SplitObject): void {
   for (const { name, valueStart, valueEnd } of membersOf(text)) {
-    if (isServiceMember(name)) requireUnchanged(name, text.slice(valueStart, valueEnd), parts);
+    if (isServiceMember(name)) requireUnchanged(name, text.slice(valueStart, valueEnd), before);
   }
 }
 
@@ -128,17 +128,17 @@ function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before
 
 /** Whether a stored text is valid by a schema, which may be newer than it. */
 export function isValidStored(schema: CompiledSchema, stored: string): boolean {
-  const { data } = partsOf(stored);
+  const { data } = splitObject(stored);
   return schema.validate(parseJson(data), data).length === 0;
 }
 
 /** `_metadata` of a stored text. */
 export function metadataOf(stored: string): Metadata {
-  return JSON.parse(partsOf(stored)._metadata) as Metadata;
+  return JSON.parse(splitObject(stored)._metadata) as Metadata;
 }
 
 /** The texts of a stored object: its data as an object, and each service member. */
-interface StoredParts {
+interface SplitObject {
   readonly data: string;
   readonly id: string;
   readonly _metadata: string;
@@ -148,7 +148,7 @@ const beforeId = '{"id":';
 const beforeMetadata = ',"_metadata":';
 
 /** Splits what `textOf` joined. Only the ends are searched: a quote within a string is escaped. */
-function partsOf(stored: string): StoredParts {
+function splitObject(stored: string): SplitObject {
   const end = stored.lastIndexOf(beforeMetadata);
   if (end < 0 || !stored.startsWith(beforeId)) throw new Error("A stored object has no id or no _metadata");
   const start = endOfValue(stored, beforeId.length);
@@ -159,7 +159,7 @@ function partsOf(stored: string): StoredParts {
   };
 }
 
-function textOf({ id, data, _metadata }: StoredParts): string {
+function textOf({ id, data, _metadata }: SplitObject): string {
   return `${beforeId}${id}${data === "{}" ? "" : `,${data.slice(1, -1)}`}${beforeMetadata}${_metadata}}`;
 }
 
@@ -185,8 +185,8 @@ function summary(errors: readonly ProblemItem[]): string {
   return `${first?.pointer || "The object"}: ${first?.message}${more}`;
 }
 
-function requireUnchanged(name: ServiceMember, sent: string, parts: StoredParts): void {
-  if (sent === parts[name] || sorted(sent) === sorted(parts[name])) return;
+function requireUnchanged(name: ServiceMember, sent: string, before: SplitObject): void {
+  if (sent === before[name] || sorted(sent) === sorted(before[name])) return;
   throw reserved(name, "leave it out, or send it back unchanged");
 }
 

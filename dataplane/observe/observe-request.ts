@@ -5,7 +5,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { Ending, IncomingRequest, Known, RequestCounters } from "../http/exchange.ts";
+import type { Ending, IncomingRequest, RequestContext, RequestCounters } from "../http/exchange.ts";
 import type { Target } from "../route/route.ts";
 import type { CounterSeries, HistogramSeries, Metrics } from "./metrics.ts";
 import { type Usage, unknownRootKey } from "./usage.ts";
@@ -74,7 +74,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   };
 
   const countOther = (method: string, ending: Ending): void => {
-    const target = otherTarget(ending.known);
+    const target = otherTarget(ending.context);
     metrics.otherRequests.series({ target, method, status: ending.status }).increment();
     metrics.otherSeconds.series({ target }).observe(ending.seconds);
   };
@@ -84,8 +84,8 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
     ended(incoming, ending) {
       const { method: asked } = incoming.request;
       const method = methods.has(asked) ? asked : otherMethod;
-      const { project, target, counters: known } = ending.known;
-      const counters = known ?? (project && target && countersOf(project, target, method));
+      const { project, target, counters: found } = ending.context;
+      const counters = found ?? (project && target && countersOf(project, target, method));
       if (counters === undefined) countOther(method, ending);
       else counters.count(ending);
       accessLog.request(incoming, ending);
@@ -131,7 +131,7 @@ function countedOf({ config }: LiveProject, name: string): Counted {
   return { project: config, projectName: keyOfProject(config), name };
 }
 
-function otherTarget({ project, target }: Known): string {
+function otherTarget({ project, target }: RequestContext): string {
   if (!project) return "(no project)";
   return target?.kind ?? "(no target)";
 }
@@ -163,7 +163,7 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   const lineStart = createLineStart(clock);
   // Few pieces and few calls: each piece is an object until the line is written.
   const writeRequest = ({ request, requestId, rawUrl }: IncomingRequest, ending: Ending): void => {
-    const { project, proof } = ending.known;
+    const { project, proof } = ending.context;
     const projectMembers =
       project === undefined ? "" : `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
     const queryStart = rawUrl.indexOf("?");

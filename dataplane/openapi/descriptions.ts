@@ -18,7 +18,7 @@ interface Description {
 
 export interface Descriptions {
   /** `base` = the project's URL as the request named it. `limiter` = the project's. */
-  of(project: LiveProject, base: string, limiter: Pick<ProjectLimiter, "inTurn">): Promise<Description>;
+  of(project: LiveProject, base: string, limiter: Pick<ProjectLimiter, "runFairly">): Promise<Description>;
 }
 
 interface Described {
@@ -75,7 +75,7 @@ export function createDescriptions(): Descriptions {
       const known = find();
       if (known !== undefined) return known;
       const rest = await restOf(project);
-      return await limiter.inTurn(() => {
+      return await limiter.runFairly(() => {
         // Another request may have made it during the wait.
         const other = find();
         if (other !== undefined) return other;

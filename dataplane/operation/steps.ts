@@ -60,7 +60,7 @@ export async function receiveWrite<Plan extends OperationPlan>(
   const { limiter } = request.plan;
   const { slot } = admission;
   const body = await parseBody(received.bytes, limiter, slot, format && bodyDepth(format));
-  const patch = format && (await limiter.inTurn(() => readPatch(format, body), slot));
+  const patch = format && (await limiter.runFairly(() => readPatch(format, body), slot));
   return { request: await deps.renew(request), body, patch, idempotencyKey };
 }
 

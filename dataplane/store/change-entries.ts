@@ -15,8 +15,8 @@ export interface ParsedPosition {
   readonly checksum: string;
 }
 
-/** Bytes that an entry takes, as measured in Redis with ids that are UUIDs. */
-export const loggedBytes = { object: 72, document: 16 } as const;
+/** Bytes that an entry takes, as measured in Redis with UUIDs and short names of owners. */
+export const loggedBytes = { object: 80, document: 24 } as const;
 
 const shape = /^([0-9]{1,15}-[0-9]{1,15})\.([0-9a-f]{8})$/;
 

@@ -20,8 +20,7 @@ const config = await followPublished(redisUrl, [changed(await benchProject(), wi
 const log = createWriteStream("/dev/null");
 const plane = await startDataPlane({
   directory: config.directory,
-  store: (observe) =>
-    createRedisStore({ url: redisUrl, clock: systemClock, observe, lookAtServer: config.lookAtServer }),
+  store: (observe) => createRedisStore({ url: redisUrl, clock: systemClock, observe, checkServer: config.checkServer }),
   trustedProxies: ["127.0.0.1"],
   host: "127.0.0.1",
   port: 0,

@@ -2,7 +2,7 @@
 // project is charged for a turn: no kind of request is free.
 
 import { beforeEach, expect, it } from "vitest";
-import { type FairShareLimiter, LateTurn } from "../../dataplane/admission/fair-share.ts";
+import { type FairShareLimiter, RefusedLate } from "../../dataplane/admission/fair-share.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createPlanCache } from "../../dataplane/operation/plan-cache.ts";
 import type { CachedPlan } from "../../dataplane/pipeline.ts";
@@ -48,8 +48,8 @@ beforeEach(async () => {
   memory.directory.onChange(plans.drop);
   const fairShare: FairShareLimiter = {
     of: (of) => ({
-      inTurn(work) {
-        if (isLate) throw new LateTurn();
+      runFairly(work) {
+        if (isLate) throw new RefusedLate();
         charged.push(of?.config.name ?? noProject);
         return work();
       },

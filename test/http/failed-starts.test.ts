@@ -71,7 +71,7 @@ it.each([
 it("an answer whose head can't be written is one failed request, and not two", async () => {
   const endings: unknown[] = [];
   const server = createHttpServer({
-    serve: () => Promise.resolve({ known: {}, response: { status: 200, headers: { "X-Odd": "a\nb" }, text: "{}" } }),
+    serve: () => Promise.resolve({ context: {}, response: { status: 200, headers: { "X-Odd": "a\nb" }, text: "{}" } }),
     observe: (_exchange, ending) => void endings.push([ending.status, ending.code]),
     observeRefusal: () => undefined,
     observeClosed: () => undefined,

@@ -2,7 +2,7 @@
 // while others are built.
 
 import { describe, expect, it } from "vitest";
-import { purgeCollection } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection } from "../../dataplane/config/purge-steps.ts";
 import { apikey, changed, inNamespace, project, withKey, withResource } from "../support/http/projects.ts";
 import { describeReplicas, describeServed, type Served, serveFrom } from "../support/http/served.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";

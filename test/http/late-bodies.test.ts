@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { purgeCollection } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection } from "../../dataplane/config/purge-steps.ts";
 import {
   apikey,
   basic,

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeDocument } from "../../dataplane/config/purge-steps.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { type Reply, type SentRequest, send } from "../support/http/http-client.ts";
@@ -140,7 +140,7 @@ it("is not carried out by the rules of a resource that was purged and made anew 
 it("does not begin with the initial value of a root key that was purged and made anew while it waited", async () => {
   await behindAPatch("/json/flags", { ...patch, as: late, body: { a: 1 } }, async ({ served, written }) => {
     const { project: ref } = served.change(withoutData);
-    expect(await purgeWholeDocument(served.store, { project: ref, rootKey: "flags" })).toBe(true);
+    expect(await purgeDocument(served.store, { project: ref, rootKey: "flags" })).toBe(true);
     served.change(withRootKey("flags", { initialValue: '{"of":"the second"}' }));
     expect((await written()).json()).toEqual({ of: "the second", a: 1 });
   });

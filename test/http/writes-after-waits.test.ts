@@ -47,7 +47,7 @@ async function openWorld(changing: number, ...changes: readonly Change[]) {
   let waits = 0;
   let isOn = false;
   const limiter: ProjectLimiter = {
-    async inTurn(work) {
+    async runFairly(work) {
       if (isOn) waits += 1;
       if (isOn) changes[waits - changing]?.(memory);
       return work();

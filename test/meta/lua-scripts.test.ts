@@ -15,8 +15,8 @@ const scripts = ["core", "dataplane", "operator"].flatMap((folder) =>
     .filter((path) => path.endsWith(".lua"))
     .map((path) => join(folder, path)),
 );
-const parts = scripts.filter((path) => path.includes("/parts/"));
-const whole = scripts.filter((path) => !path.includes("/parts/"));
+const includes = scripts.filter((path) => path.includes("/includes/"));
+const whole = scripts.filter((path) => !path.includes("/includes/"));
 
 /** The sections of a header: `-- NAME: text`, gone on with in the lines below. */
 function headerOf(lua: string): ReadonlyMap<string, string> {
@@ -39,7 +39,7 @@ describe("Lua scripts", () => {
   it("say their purpose, keys, arguments and answers", () => {
     const sections = whole.filter((path) => [...headerOf(read(path)).keys()].join() !== "Purpose,KEYS,ARGV,Returns");
     expect(sections).toEqual([]);
-    expect(parts.filter((path) => !read(path).startsWith("-- Purpose: "))).toEqual([]);
+    expect(includes.filter((path) => !read(path).startsWith("-- Purpose: "))).toEqual([]);
   });
 
   it("want as many keys as their names say", () => {
@@ -66,8 +66,8 @@ it("scripts of the Redis store mean by their codes what store-script.ts says, an
     );
     expect(codes, path).not.toEqual([]);
     expect(knownCodes, path).toMatchObject(Object.fromEntries(codes));
-    const body = lua.replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) =>
-      read(join(storeScripts, "parts", `${part}.lua`)),
+    const body = lua.replace(/^-- include ([a-z-]+)$/gm, (_line, include: string) =>
+      read(join(storeScripts, "includes", `${include}.lua`)),
     );
     for (const [name] of codes) expect(body, path).toContain(`code.${name}`);
   }

@@ -79,7 +79,7 @@ async function startReplicaOf(namespace: string, name: string): Promise<Followin
     keyring,
     async fileFollows() {
       file = await secretText();
-      await keyring.look();
+      await keyring.reread();
     },
   };
 }

@@ -224,7 +224,7 @@ describe("of objects that are read together", () => {
     closing.push(async () => client.disconnect());
     const redisClient = createRedisClient(client);
     const sent: string[] = [];
-    const { read: readOne, note } = createBatchedReads({
+    const { read: readOne, rememberSize } = createBatchedReads({
       ...redisClient,
       readMany(keys, ...command) {
         sent.push(`${keys.length} keys`);
@@ -236,14 +236,14 @@ describe("of objects that are read together", () => {
       },
     });
     const keys = upTo(40).map((n) => collectionKeys(books).objectKey(idOf(n)));
-    for (const key of keys) note(key, "{}");
+    for (const key of keys) rememberSize(key, "{}");
     const reading = Promise.all(keys.map((key) => readOne(key)));
     expect(sent).toEqual(["32 keys", "now"]);
     expect(await reading).toEqual(upTo(40).map((n) => objectOf(n, { n: String(n) }).text));
     expect(sent).toEqual(["32 keys", "now", "8 keys"]);
     // Of each collection: what is read of another one fills no command.
     const others = upTo(20).map((n) => collectionKeys(films).objectKey(idOf(n)));
-    for (const key of others) note(key, "{}");
+    for (const key of others) rememberSize(key, "{}");
     sent.length = 0;
     const both = Promise.all([...keys.slice(0, 20), ...others].map((key) => readOne(key)));
     expect(sent).toEqual([]);

@@ -16,8 +16,9 @@ import { DataFolderUnusable } from "../../dataplane/store/embedded/open-database
 import type { Store } from "../../dataplane/store/port.ts";
 import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
-import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
+import { fillCollection, idOf, objectOf } from "../support/store/stored-objects.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
+import { entriesAfter, loggedCollection } from "./contract/logged-refs.ts";
 
 const probe = fileURLToPath(new URL("./embedded-probe.ts", import.meta.url));
 const run = promisify(execFile);
@@ -208,6 +209,22 @@ describe("the data folder of an embedded store", () => {
     }
     expect(await store.count(collection, {})).toBe(1);
     await rm(`${folder}.moved`, { recursive: true, force: true });
+  });
+
+  it("has a log of changes go on over refused writes and a restart", async () => {
+    const collection = loggedCollection();
+    const first = await openStore();
+    const begin = await first.newestChange(collection);
+    await rename(folder, `${folder}.moved`);
+    await expect(first.create(collection, objectOf(1, {}), plenty)).rejects.toBeInstanceOf(WritesRefused);
+    expect(await first.newestChange(collection)).toBe(begin);
+    await rename(`${folder}.moved`, folder);
+    await first.create(collection, objectOf(2, {}), plenty);
+    await first.close();
+    const second = await openStore();
+    await second.create(collection, objectOf(3, {}), plenty);
+    const ids = (await entriesAfter(second, collection, begin)).map(([, id]) => id);
+    expect(ids).toEqual([2, 3].map(idOf));
   });
 
   async function replaceByCopy(): Promise<void> {

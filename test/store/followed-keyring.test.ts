@@ -77,7 +77,7 @@ const begun = (ring: Keyring): Promise<Publisher> => begunPublisher({ redisClien
 async function ringFile(text: string): Promise<void> {
   file = text;
   time += 1_000;
-  await keyring.look();
+  await keyring.reread();
 }
 
 async function live(): Promise<LiveProject> {

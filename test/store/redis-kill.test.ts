@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
-import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeDocument } from "../../dataplane/config/purge-steps.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { checkLanes } from "../support/killed-writer/check-lanes.ts";
 import { writeUntilKilled } from "../support/killed-writer/killed-writer.ts";
@@ -151,7 +151,7 @@ function useLanes(args: readonly string[]): Lanes {
     async begin(round) {
       if (round % roundsPerLife === 0) {
         await purgeCollection(store, writtenCollection);
-        await purgeWholeDocument(store, writtenDocument);
+        await purgeDocument(store, writtenDocument);
         states = Array.from({ length: laneCount }, emptyLane);
       }
       await prepareLanes(store);

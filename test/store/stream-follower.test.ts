@@ -48,7 +48,7 @@ async function follow(followed: Partial<StreamFollowerOptions> = {}): Promise<St
     commands,
     waiting,
     stream,
-    readWhole: async (anew) => void seen.push(anew ? "anew" : "whole"),
+    resync: async (anew) => void seen.push(anew ? "anew" : "whole"),
     onHint: (fields) => void seen.push(fields.get("word") ?? ""),
     onFailure: (failure) => failures.push(failure),
     rereadMs: never,
@@ -72,7 +72,7 @@ it("reads the whole first, then hears each hint once and in order, and none of b
 
 it("misses nothing that is said while the whole is read", async () => {
   await follow({
-    async readWhole() {
+    async resync() {
       if (seen.length === 0) await say("meanwhile");
       seen.push("whole");
     },
@@ -105,7 +105,7 @@ it("reads the whole anew after its connection was cut", async () => {
 it("reads the whole anew when a hint could not be used, and tries a reading that failed again", async () => {
   let fails = 2;
   await follow({
-    async readWhole(anew) {
+    async resync(anew) {
       if (fails-- > 0) throw new Error("not yet");
       seen.push(anew ? "anew" : "whole");
     },
@@ -125,7 +125,7 @@ it("tells who begins it by hand that the first reading failed", async () => {
     commands,
     waiting,
     stream,
-    readWhole: () => Promise.reject(new Error("no")),
+    resync: () => Promise.reject(new Error("no")),
     onHint: () => undefined,
   });
   await expect(follower.begin()).rejects.toThrow("no");

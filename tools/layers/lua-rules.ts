@@ -1,6 +1,6 @@
 // Rules of a Lua script (docs/ARCHITECTURE.md): named `<name>-<numkeys>.lua`, or `-n` when the call
 // says how many keys there are, it opens with Purpose, KEYS, ARGV and Returns, and uses exactly the
-// keys that its name counts. A file in parts/ is included by scripts and has no keys of its own.
+// keys that its name counts. A file in includes/ is included by scripts and has no keys of its own.
 // Pure: a source in, violations out.
 
 import type { Source } from "./read-sources.ts";
@@ -14,7 +14,7 @@ export function luaViolations(source: Source): readonly Violation[] {
   if (!path.endsWith(".lua")) return [];
   const name = path.split("/").at(-1) ?? "";
   const count = nameForm.exec(name)?.[1];
-  if (path.includes("/parts/")) return [];
+  if (path.includes("/includes/")) return [];
   if (count === undefined) return [violation(path, 1, "is not named <name>-<numkeys>.lua, nor <name>-n.lua")];
   return [...headerViolations(source), ...(count === "n" ? [] : keyViolations(source, Number(count)))];
 }

@@ -20,13 +20,13 @@ export interface WatchOptions {
   readonly onChange: () => void;
   /** How long to wait for more changes; an editor's save is several. */
   readonly quietMs?: number;
-  readonly lookEveryMs?: number;
+  readonly pollMs?: number;
 }
 
 /** Changes that keep coming are reported after this many quiet periods at most. */
 const maxQuietPeriods = 5;
 
-export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_000 }: WatchOptions): FolderWatch {
+export function watchFolders({ paths, onChange, quietMs = 100, pollMs = 2_000 }: WatchOptions): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
   let stopped = false;
   let quiet: NodeJS.Timeout | undefined;
@@ -74,20 +74,20 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
   }
 
   let known: string | undefined;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const seen = (await Promise.all(paths.map(fingerprint))).join("\n");
     if (known !== undefined && seen !== known) touched();
     known = seen;
   };
-  const looking = setInterval(() => void look(), lookEveryMs);
-  const ready = watchAll().then(look);
+  const polling = setInterval(() => void poll(), pollMs);
+  const ready = watchAll().then(poll);
 
   return {
     ready,
     stop() {
       stopped = true;
       clearTimeout(quiet);
-      clearInterval(looking);
+      clearInterval(polling);
       for (const [folder, watcher] of watchers) forget(folder, watcher);
     },
   };

@@ -69,7 +69,7 @@ export interface DataFolderWatch {
   stop(): void;
 }
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
 const advice: Readonly<Record<Loss, string>> = {
   removed: "Start again for a new one; to keep what was stored, put the folder back first",
@@ -81,16 +81,16 @@ export function watchDataFolder(
   tracked: TrackedFiles,
   printError: (line: string) => void,
 ): DataFolderWatch {
-  let looking: NodeJS.Timeout | undefined;
-  const stop = (): void => clearInterval(looking);
+  let polling: NodeJS.Timeout | undefined;
+  const stop = (): void => clearInterval(polling);
   const ended = new Promise<number>((resolve) => {
-    looking = setInterval(() => {
+    polling = setInterval(() => {
       const loss = tracked.loss();
       if (loss === undefined) return;
       stop();
       printError(`The data folder ${path} was ${loss} while it was in use. Nothing more is written. ${advice[loss]}`);
       resolve(1);
-    }, lookEveryMs);
+    }, pollMs);
   });
   return { ended, stop };
 }

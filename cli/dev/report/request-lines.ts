@@ -10,7 +10,7 @@ import type { LogLevel } from "../../../core/log/logger.ts";
 import type { Timers } from "../../../core/timers.ts";
 import { type Caller, creatorOf } from "../../../dataplane/authenticate/caller.ts";
 import type { LiveResource } from "../../../dataplane/config/directory.ts";
-import type { Ending, IncomingRequest, Known } from "../../../dataplane/http/exchange.ts";
+import type { Ending, IncomingRequest, RequestContext } from "../../../dataplane/http/exchange.ts";
 import { isListParameter } from "../../../dataplane/objects/list/query.ts";
 import { printable } from "../../../operator/status/messages.ts";
 
@@ -28,7 +28,7 @@ export interface RequestLines {
 
 /** What of a request is shown. */
 export type ShownRequest = Pick<IncomingRequest, "rawUrl"> &
-  Pick<Known, "proof"> & {
+  Pick<RequestContext, "proof"> & {
     readonly request: {
       readonly method: string;
       readonly headers: Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;

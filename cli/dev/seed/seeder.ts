@@ -15,11 +15,12 @@ import { maxObjectBytes } from "../../../dataplane/operation/plan.ts";
 import type { DocumentReads, DocumentWrites } from "../../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
+import { collectionOf, documentOf } from "../../../dataplane/store/ports/refs.ts";
 import type { Level } from "../../../pages/overview/state.ts";
 import type { DevMessage } from "../report/messages.ts";
 import { findSeedFiles, namesIn, objectsIn, type SeedEntry, SeedFault, type SeedFile, valueIn } from "./read-seed.ts";
 import { createSeededObjects, type SeededObjects } from "./seeded-object.ts";
-import { howToSplit, type Part } from "./split-file.ts";
+import { howToSplit, type SeedValue } from "./split-file.ts";
 
 export interface SeederOptions {
   /** Folder or file. */
@@ -106,13 +107,13 @@ async function notNamed(file: SeedFile, projects: readonly LiveProject[]): Promi
   const kinds = { api: "resource", json: "root key" } as const;
   const what = kind === undefined ? "resource or root key" : kinds[kind];
   const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
-  const parts = await partsOf(file, projects);
-  const split = parts.length === 0 ? "" : `. ${howToSplit(path, parts)}`;
+  const values = await valuesIn(file, projects);
+  const split = values.length === 0 ? "" : `. ${howToSplit(path, values)}`;
   return notSeeded(`${path}: there is no ${what} called ${name}${where}${split}`, "warning");
 }
 
 /** What one file has values for, such as json-server's `db.json`. */
-async function partsOf(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly Part[]> {
+async function valuesIn(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly SeedValue[]> {
   try {
     return (await namesIn(file)).map((name) => ({ name, use: useOf(targetOf({ ...file, name }, projects)) }));
   } catch (error) {
@@ -122,7 +123,7 @@ async function partsOf(file: SeedFile, projects: readonly LiveProject[]): Promis
   }
 }
 
-function useOf(target: Target | undefined): Part["use"] {
+function useOf(target: Target | undefined): SeedValue["use"] {
   if (target === undefined) return undefined;
   return "rootKey" in target ? "root key" : "resource";
 }
@@ -202,7 +203,7 @@ async function seedObjects(
   { store, preparer, clock, observe, isAsked, note }: SeederOptions,
 ): Promise<SeedResult | undefined> {
   const { name, maxObjects } = resource.config;
-  const collection = { project: project.config, resource: name };
+  const collection = collectionOf(project.config, resource.config);
   await preparer.prepare(resource, collection);
   const present = await store.count(collection, {});
   if (present > 0) {
@@ -287,7 +288,7 @@ async function seedValue(
   { project, rootKey }: { readonly project: LiveProject; readonly rootKey: RootKeyConfig },
   { store, isAsked }: SeederOptions,
 ): Promise<SeedResult | undefined> {
-  const document = { project: project.config, rootKey: rootKey.key };
+  const document = documentOf(project.config, rootKey);
   if ((await store.readAt(document, [])).outcome !== "missing_document") {
     return isAsked ? notSeeded(`${rootKey.key} has a value already`, "note") : undefined;
   }

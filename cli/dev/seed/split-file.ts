@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { shellWord } from "../../shell-words.ts";
 import { listed } from "../report/listed.ts";
 
-export interface Part {
+export interface SeedValue {
   readonly name: string;
   /** Undefined where no manifest declares the name. */
   readonly use: "resource" | "root key" | undefined;
@@ -15,10 +15,10 @@ export interface Part {
 /** Of names that no manifest declares. */
 const maxListed = 10;
 
-/** A sentence, or lines. `parts` is not empty. */
-export function howToSplit(path: string, parts: readonly Part[]): string {
-  const commands = parts.flatMap(({ name, use }) => (use === undefined ? [] : [splitCommand(path, name, use)]));
-  const missing = parts.flatMap(({ name, use }) => (use === undefined ? [name] : []));
+/** A sentence, or lines. `values` is not empty. */
+export function howToSplit(path: string, values: readonly SeedValue[]): string {
+  const commands = values.flatMap(({ name, use }) => (use === undefined ? [] : [splitCommand(path, name, use)]));
+  const missing = values.flatMap(({ name, use }) => (use === undefined ? [name] : []));
   const declare = `No manifest declares ${listed(missing, maxListed)}: write an ApiResource for an array of objects, a RootKey for any other value.`;
   if (commands.length === 0) return declare;
   return [
@@ -30,7 +30,7 @@ export function howToSplit(path: string, parts: readonly Part[]): string {
   ].join("\n");
 }
 
-function splitCommand(path: string, name: string, use: Part["use"]): string {
+function splitCommand(path: string, name: string, use: SeedValue["use"]): string {
   const member = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.[${JSON.stringify(name)}]`;
   const filter = use === "root key" ? member : `[${member}[] | .number = .id | del(.id)]`;
   return `jq ${shellWord(filter)} ${shellWord(path)} > ${shellWord(join(dirname(path), `${name}.json`))}`;

@@ -5,7 +5,7 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
-import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeDocument, purgeProjectSessions } from "../../../dataplane/config/purge-steps.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../../dataplane/store/ports/purges.ts";
 import { resourceNameOf, rootKeyOf } from "../../../operator/model/kinds.ts";
 import { type CustomResource, type DataObject, isDataObject } from "../../../operator/model/objects.ts";
@@ -128,7 +128,7 @@ async function purgeSessions(deletion: PendingDeletion, { store }: PurgeContext)
 async function purgeOne(object: DataObject, { published, store }: PurgeContext): Promise<boolean> {
   if (isServed(object, published)) return false;
   const project = projectRefOf(object);
-  if (object.kind === "RootKey") await purgeWholeDocument(store, { project, rootKey: rootKeyOf(object) });
+  if (object.kind === "RootKey") await purgeDocument(store, { project, rootKey: rootKeyOf(object) });
   else await purgeCollection(store, { project, resource: resourceNameOf(object) });
   return true;
 }

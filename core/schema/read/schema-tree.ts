@@ -98,14 +98,14 @@ export function inside({ single, lists, named }: SchemaNode): readonly SchemaTre
   ];
 }
 
-/** `root` and all that `partsOf` leads to, each once. */
+/** `root` and all that `subschemasOf` leads to, each once. */
 export function reachable(
   root: SchemaNode,
-  partsOf: (node: SchemaNode) => readonly SchemaTree[],
+  subschemasOf: (node: SchemaNode) => readonly SchemaTree[],
 ): ReadonlySet<SchemaTree> {
   const found = new Set<SchemaTree>([root]);
   for (const tree of found) {
-    if (typeof tree !== "boolean") for (const part of partsOf(tree)) found.add(part);
+    if (typeof tree !== "boolean") for (const subschema of subschemasOf(tree)) found.add(subschema);
   }
   return found;
 }

@@ -29,10 +29,10 @@ export function sortOrder(text: string | undefined, schema: CompiledSchema): Ord
     const key = keyOf(text, schema);
     return { keys: creationOrder.has(key.name) ? [] : [key], descending: key.descending };
   }
-  const parts = partsOf(text, schema);
-  if (parts.length > maxSortKeys)
+  const sortKeys = sortKeysIn(text, schema);
+  if (sortKeys.length > maxSortKeys)
     throw new Problem("invalid_parameter", `\`_sort\` takes at most ${maxSortKeys} fields`);
-  const named = parts.map((part) => keyOf(part, schema));
+  const named = sortKeys.map((key) => keyOf(key, schema));
   const repeated = named.find(({ name }, at) => named.findIndex((key) => key.name === name) < at);
   if (repeated !== undefined) {
     throw new Problem("invalid_parameter", `\`_sort\` names \`${repeated.name}\` twice; name each field once`);
@@ -47,14 +47,14 @@ export function sortOrder(text: string | undefined, schema: CompiledSchema): Ord
 }
 
 /** A field with commas in its name is itself before it is several. */
-function partsOf(text: string, schema: CompiledSchema): readonly string[] {
+function sortKeysIn(text: string, schema: CompiledSchema): readonly string[] {
   const name = text.startsWith("-") ? text.slice(1) : text;
   return resolveField(schema, name) === undefined ? text.split(",", maxSortKeys + 1) : [text];
 }
 
-function keyOf(part: string, schema: CompiledSchema): SortKey {
-  const descending = part.startsWith("-");
-  const name = descending ? part.slice(1) : part;
+function keyOf(text: string, schema: CompiledSchema): SortKey {
+  const descending = text.startsWith("-");
+  const name = descending ? text.slice(1) : text;
   if (name === "") {
     throw new Problem(
       "invalid_parameter",

@@ -19,12 +19,12 @@ interface ResourceSchemas {
 export function addResourceSchemas(components: Components, { config }: LiveResource): ResourceSchemas {
   const { name } = config;
   const sent = components.reserve("schemas", name);
-  const { root, parts } = portableSchema(config.schema, {
+  const { root, definitions } = portableSchema(config.schema, {
     nameOf: (pointer) =>
       pointer === "" ? sent : components.reserve("schemas", `${name}.${pointer.slice(pointer.lastIndexOf("/") + 1)}`),
-    refTo: (part) => `#/components/schemas/${part}`,
+    refTo: (definition) => `#/components/schemas/${definition}`,
   });
-  for (const [part, schema] of parts) components.put("schemas", part, usable(schema));
+  for (const [definition, schema] of definitions) components.put("schemas", definition, usable(schema));
   const data = usable(root) as JsonObject;
   components.put("schemas", sent, data);
   const stored = components.add("schemas", `${name}.stored`, storedSchema(data, sent, components));

@@ -104,7 +104,7 @@ export function createDocuments({
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       return transactions.write(() =>
         records.once(document, limits.record, () =>
-          write(document, { path, value: text, limits }, (whole) => insertAt(whole, path, text, maxDepth)),
+          write(document, { path, value: text, limits }, (stored) => insertAt(stored, path, text, maxDepth)),
         ),
       );
     },
@@ -113,10 +113,10 @@ export function createDocuments({
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       const options = { mayCreate: limits.mayCreate, maxDepth };
       return transactions.write(() =>
-        write(document, { path, value: text, limits }, (whole) =>
-          path.length === 0 && membersIn(whole) < (limits.minMembers ?? 0)
+        write(document, { path, value: text, limits }, (stored) =>
+          path.length === 0 && membersIn(stored) < (limits.minMembers ?? 0)
             ? { outcome: "changed" }
-            : putAt(whole, path, text, options),
+            : putAt(stored, path, text, options),
         ),
       );
     },

@@ -1,6 +1,6 @@
 // How stored data is addressed, and whose objects a call sees.
 
-import type { ChangeLogConfig, ProjectRef } from "../../../core/config/types.ts";
+import type { ChangeLogConfig, ProjectRef, ResourceConfig, RootKeyConfig } from "../../../core/config/types.ts";
 
 export interface CollectionRef {
   readonly project: ProjectRef;
@@ -17,6 +17,16 @@ export interface DocumentRef {
   readonly rootKey: string;
   /** As of a collection. */
   readonly changes?: ChangeLogConfig;
+}
+
+/** Every write has a reference made here, so that none leaves the log out. */
+export function collectionOf(project: ProjectRef, { name, changes }: ResourceConfig): CollectionRef {
+  return { project, resource: name, ...(changes && { changes }) };
+}
+
+/** As of a collection. */
+export function documentOf(project: ProjectRef, { key, changes }: RootKeyConfig): DocumentRef {
+  return { project, rootKey: key, ...(changes && { changes }) };
 }
 
 /** Decoded path segments below the root: keys or indexes, by the type of the container. */

@@ -1,5 +1,5 @@
 // Idempotency records: reads them, and turns a script that writes into one that leaves a record in
-// the same step and recognises its repetition (parts/idempotent.lua).
+// the same step and recognises its repetition (includes/idempotent.lua).
 
 import { readFileSync } from "node:fs";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
@@ -31,7 +31,7 @@ export function repeatedBy({ code: found, rest }: ScriptReply): Repeated | undef
 }
 
 function idempotentScript({ name, lua, kind }: Script): Script {
-  const around = readFileSync(new URL("./parts/idempotent.lua", import.meta.url), "utf8");
+  const around = readFileSync(new URL("./includes/idempotent.lua", import.meta.url), "utf8");
   const both = around.replace(/^-- the script$/m, () => lua);
   return scriptOf(`${name}, idempotent`, both, kind);
 }

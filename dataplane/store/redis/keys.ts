@@ -12,7 +12,7 @@ export const separator = "\0";
 export interface LogKeys {
   /** Stream: the log, and the channel that tells replicas to look. */
   readonly log: string;
-  /** The log that the reference declares, as scripts take it (parts/change-log.lua). */
+  /** The log that the reference declares, as scripts take it (includes/change-log.lua). */
   readonly declaredLog: string;
 }
 
@@ -29,7 +29,7 @@ export interface CollectionKeys extends LogKeys {
   readonly objectKeyPrefix: string;
   /** RedisJSON value: the object of this id. */
   objectKey(id: string): string;
-  /** String: idempotency record of a write (parts/idempotent.lua). */
+  /** String: idempotency record of a write (includes/idempotent.lua). */
   record(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
@@ -71,11 +71,11 @@ function makeCollectionKeys(collection: CollectionRef): CollectionKeys {
 
 export interface DocumentKeys extends LogKeys {
   readonly value: string;
-  /** Bytes of the value's canonical text, and whether there is a log (parts/document-size.lua). */
+  /** Bytes of the value's canonical text, and whether there is a log (includes/document-size.lua). */
   readonly size: string;
   /** String: what a purge under way has named the value. */
   readonly identity: string;
-  /** String: idempotency record of a write (parts/idempotent.lua). */
+  /** String: idempotency record of a write (includes/idempotent.lua). */
   record(key: string): string;
 }
 

@@ -4,7 +4,7 @@
 
 import type { Clock } from "../../../core/clock.ts";
 import { connect, type IoredisClient, singleConnection } from "../../../core/redis/connect.ts";
-import { createGuardedRedisClient, type LookAtServer } from "../../../core/redis/connection-gate.ts";
+import { type CheckServer, createGuardedRedisClient } from "../../../core/redis/connection-gate.ts";
 import { createRedisClient, type RedisClient, requireJson } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
@@ -46,14 +46,14 @@ export interface RedisStoreOptions {
   /** How often all ended sessions are read, in addition to the hints of each, 5,000 by default. */
   readonly rereadMs?: number;
   /** Called for each new connection before stored data are used; not in a Cluster. */
-  readonly lookAtServer?: LookAtServer;
+  readonly checkServer?: CheckServer;
 }
 
 export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
   const target = parseRedisUrl(options.url);
   const commandTimeout = options.commandTimeoutMs ?? 2_000;
   const client = await connect({ target, name: "jsonplane", commandTimeout });
-  const redisClient = await openRedisClient(client, options.lookAtServer).catch((error: unknown) => {
+  const redisClient = await openRedisClient(client, options.checkServer).catch((error: unknown) => {
     client.disconnect();
     throw error;
   });
@@ -79,7 +79,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
       return createRedisClient(await connect({ target, name: "jsonplane-ended-sessions", commandTimeout: patience }));
     },
     rereadMs: options.rereadMs,
-    beforeReading: sessionRevocations.look,
+    beforeReading: sessionRevocations.check,
     onFailure: failed("readEndedSessions"),
   });
   const subscriber = createSubscriber({
@@ -111,8 +111,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   return observedStore(store, observe);
 }
 
-async function openRedisClient(client: IoredisClient, look: LookAtServer | undefined): Promise<RedisClient> {
-  const redisClient = look === undefined ? createRedisClient(client) : await createGuardedRedisClient(client, look);
+async function openRedisClient(client: IoredisClient, check: CheckServer | undefined): Promise<RedisClient> {
+  const redisClient = check === undefined ? createRedisClient(client) : await createGuardedRedisClient(client, check);
   await requireJson(redisClient);
   return redisClient;
 }

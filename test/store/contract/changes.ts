@@ -2,7 +2,7 @@
 // position is good only as long as nothing behind it is missing.
 
 import { describe, expect, it } from "vitest";
-import { purgeCollection, purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeDocument } from "../../../dataplane/config/purge-steps.ts";
 import { loggedBytes } from "../../../dataplane/store/change-entries.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { LoggedRef, LogPosition } from "../../../dataplane/store/ports/changes.ts";
@@ -171,7 +171,7 @@ function describeDeletions(subject: Subject): void {
     const document = loggedDocument();
     await store.initialise(document, "{}");
     const before = await store.newestChange(document);
-    await purgeWholeDocument(store, document);
+    await purgeDocument(store, document);
     expect(await outcomeAt(store, document, before)).toBe("lost");
     await store.initialise(document, "{}");
     await store.newestChange(document);

@@ -3,7 +3,7 @@
 // expectations (expectations.ts).
 
 import { describe, expect, it } from "vitest";
-import { purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
+import { purgeDocument } from "../../../dataplane/config/purge-steps.ts";
 import type { Path } from "../../../dataplane/store/ports/refs.ts";
 import { normalised } from "../../support/store/same-json.ts";
 import { describeDocumentRefusals } from "./document-refusals.ts";
@@ -93,8 +93,8 @@ function describeWholeValues(subject: Subject): void {
       { project: { ...project, name: "shop-flags" }, rootKey: "flags" },
     ] as const;
     for (const document of [flags, flag, other]) await store.initialise(document, '{"a":1}');
-    expect(await purgeWholeDocument(store, flags)).toBe(true);
-    expect(await purgeWholeDocument(store, flags)).toBe(true);
+    expect(await purgeDocument(store, flags)).toBe(true);
+    expect(await purgeDocument(store, flags)).toBe(true);
     expect(await store.readAt(flags, [])).toEqual({ outcome: "missing_document" });
     expect(await textAt(store, flag)).toBe('{"a":1}');
     expect(await textAt(store, other)).toBe('{"a":1}');

@@ -2,7 +2,7 @@
 // purge. Pages and indexes have files of their own; `describeObjectStore` runs all three.
 
 import { describe, expect, it } from "vitest";
-import { purgeCollection } from "../../../dataplane/config/purge-whole.ts";
+import { purgeCollection } from "../../../dataplane/config/purge-steps.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";

@@ -2,7 +2,7 @@
 // meanwhile, and a document grows by no more than a write may add.
 
 import { describe, expect, it } from "vitest";
-import { purgeCollection, purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeDocument } from "../../../dataplane/config/purge-steps.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/refs.ts";
 import { idOf, objectOf } from "../../support/store/stored-objects.ts";
@@ -139,7 +139,7 @@ function describeDocuments(subject: Subject): void {
     const found = await store.readAt(document, []);
     const bytes = Buffer.byteLength("text" in found ? found.text : "");
     expect(await store.documentSize(document)).toEqual({ bytes, members: 2 });
-    await purgeWholeDocument(store, document);
+    await purgeDocument(store, document);
     expect(await store.documentSize(document)).toEqual({ bytes: 0, members: 0 });
   });
 }

@@ -4,5 +4,5 @@ import type { Keyring } from "../../../core/config/keyring.ts";
 import type { FollowedKeyring } from "../../../dataplane/config/follow-keyring.ts";
 
 export function unchangingKeyring(ring: Keyring): FollowedKeyring {
-  return { current: () => ring, look: () => Promise.resolve(), onChange: () => undefined, stop: () => undefined };
+  return { current: () => ring, reread: () => Promise.resolve(), onChange: () => undefined, stop: () => undefined };
 }

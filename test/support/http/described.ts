@@ -5,6 +5,6 @@ import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
 
 /** JSON text. */
 export async function describedText(project: LiveProject, base: string): Promise<string> {
-  const { bytes } = await createDescriptions().of(project, base, { inTurn: (work) => work() });
+  const { bytes } = await createDescriptions().of(project, base, { runFairly: (work) => work() });
   return Buffer.from(bytes).toString();
 }

@@ -37,6 +37,7 @@ const untitled = { type: "object", properties: { price: { type: "number" } }, ad
 const books: Parameters<typeof withResource>[1] = { schema: priced, indexes: ["price"] };
 const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "Anyone" } as const;
 const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
+const log = { retentionSeconds: 60, maxEntries: 100 };
 const started = 1_760_000_000;
 const rings = [signingKey(), signingKey()] as const;
 /** An Ed25519 key, so that tokens of the issuer have the form of the service's own. */
@@ -101,10 +102,12 @@ const modifiers: Readonly<Record<string, Modifier>> = {
   "resource: read by all": withResource("books", { ...books, scope: { read: "All", write: "Own" } }),
   "resource: another schema": withResource("books", { ...books, schema: untitled, indexes: [] }),
   "resource: few": withResource("books", { ...books, maxObjects: 2 }),
+  "resource: followed": withResource("books", { ...books, changes: log }),
   "resource: usual": withResource("books", books),
   "resource: gone": (parts) => ({ ...parts, resources: new Map() }),
   "root key: for nobody": withRootKey("flags", { access: nobody }),
   "root key: for anyone": withRootKey("flags", { access: anyone }),
+  "root key: followed": withRootKey("flags", { changes: log }),
   "root key: usual": withRootKey("flags", { initialValue: '{"a":{"b":1},"a/b":2}' }),
   "root key: gone": (parts) => ({ ...parts, rootKeys: new Map() }),
   "serving: Off": withServing("Off"),

@@ -1,7 +1,7 @@
 // Random calls of documents on one document, at paths that mostly exist.
 
 import fc from "fast-check";
-import { purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
+import { purgeDocument } from "../../../dataplane/config/purge-steps.ts";
 import { jsonTexts, someKeys } from "../json/random-json.ts";
 import { normalised } from "./same-json.ts";
 import { type Call, call, type Subject } from "./store-call.ts";
@@ -72,9 +72,7 @@ const removes = call("removeAt", pathBelow, async (subject, steps) =>
 );
 
 const initialises = call("initialise", jsonTexts, ({ store, document }, text) => store.initialise(document, text));
-const purges = call("purgeDocument", fc.constant("whole"), ({ store, document }) =>
-  purgeWholeDocument(store, document),
-);
+const purges = call("purgeDocument", fc.constant("whole"), ({ store, document }) => purgeDocument(store, document));
 const wholes = call("readAt", fc.constant("the root"), ({ store, document }) => comparable(store.readAt(document, [])));
 
 const someCalls: fc.Arbitrary<Call> = fc.oneof(

@@ -1,5 +1,5 @@
 // Logs of changes: one stream per collection or root key, which the scripts that write add to
-// (parts/change-log.lua). Refuses as the port says.
+// (includes/change-log.lua). Refuses as the port says.
 
 import { randomBytes } from "node:crypto";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";

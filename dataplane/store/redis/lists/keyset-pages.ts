@@ -9,13 +9,13 @@ import { type CollectionKeys, collectionKeys } from "../keys.ts";
 import { type PageDeps, pageTexts, setOf, withIds, withIndex } from "./pages.ts";
 import {
   idIn,
+  idLexRange,
   idsAfter,
+  lexRanges,
   type PageStart,
   positionOf,
   type RangesReply,
   rangesAfter,
-  wholeIds,
-  wholeRanges,
 } from "./ranges.ts";
 
 /** Objects that one call is asked for, at most. */
@@ -40,7 +40,7 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
     },
     async candidates(collection, { owner }, query, max) {
       const keys = collectionKeys(collection);
-      const ranges = wholeRanges(rangesOf(query), owner);
+      const ranges = lexRanges(rangesOf(query), owner);
       const found = await withIndex(indexSetCache, keys, { ...query, owner }, ({ version }, index) =>
         rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),
       );
@@ -48,7 +48,7 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
     },
     async candidatesByCreation(collection, visible, range, max) {
       const keys = collectionKeys(collection);
-      const ranges = [wholeIds(range)];
+      const ranges = [idLexRange(range)];
       const found = await withIds(indexSetCache, keys, visible, (ids) =>
         rangeScripts.candidates({ keys, ...ids, idIs: "first", ranges, max }),
       );
@@ -81,7 +81,7 @@ type Found = RangesReply & { readonly filter: PageFilter };
 
 async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
-  const all = [wholeIds(range.ids)];
+  const all = [idLexRange(range.ids)];
   const asked = { idIs: "first", offset: 0, limit, descending, counted: counted ? all : [] } as const;
   const shown = [idsAfter(startOf({ owner, range }), range.ids)];
   const visible = owner === undefined ? {} : { owner };
@@ -103,7 +103,7 @@ function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery
       offset: 0,
       limit,
       descending,
-      counted: counted ? wholeRanges(ranges, owner) : [],
+      counted: counted ? lexRanges(ranges, owner) : [],
       shown: rangesAfter(ranges, startOf({ owner, range })),
     });
     return found === "stale" ? found : { ...found, filter: { owner, by: { query, index } } };

@@ -14,7 +14,7 @@ import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
 import type { BatchedReads } from "../objects/batched-reads.ts";
 import type { ObjectScripts, ScanReply } from "../objects/object-scripts.ts";
 import { neverStale } from "../store-script.ts";
-import { type RangeScripts, rangesAfter, wholeIds, wholeRanges } from "./ranges.ts";
+import { idLexRange, lexRanges, type RangeScripts, rangesAfter } from "./ranges.ts";
 
 export interface PageDeps {
   readonly redisClient: RedisClient;
@@ -161,7 +161,7 @@ interface IndexRead {
 function pageOfRanges(deps: PageDeps, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
   const { keys, version, index, owner } = read;
   const { offset, limit, descending } = range;
-  const counted = wholeRanges(ranges, owner);
+  const counted = lexRanges(ranges, owner);
   const shown = rangesAfter(ranges, { owner, descending, after: undefined });
   const set = setOf(keys, index, owner);
   return deps.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
@@ -169,8 +169,8 @@ function pageOfRanges(deps: PageDeps, read: IndexRead, { ranges = [] }: FieldQue
 
 function pageOfIds(deps: PageDeps, read: IdSet & { readonly keys: CollectionKeys }, ids: IdRange, range: PageRange) {
   const { offset, limit, descending } = range;
-  const whole = [wholeIds(ids)];
-  return deps.rangeScripts.ranges({ ...read, idIs: "first", offset, limit, descending, counted: whole, shown: whole });
+  const all = [idLexRange(ids)];
+  return deps.rangeScripts.ranges({ ...read, idIs: "first", offset, limit, descending, counted: all, shown: all });
 }
 
 /** An index's sorted set for those who see all, or one owner's. */
@@ -206,7 +206,7 @@ export function pageTexts({ scripts, batchedReads }: TextDeps, keys: CollectionK
     const together = batchedReads.readSmall(ids.slice(0, maxTogether).map(keys.objectKey));
     if (together !== undefined) return await together;
     const texts = await scripts.readMany(keys, ids);
-    for (const [at, text] of texts.entries()) batchedReads.note(keys.objectKey(ids[at] as string), text);
+    for (const [at, text] of texts.entries()) batchedReads.rememberSize(keys.objectKey(ids[at] as string), text);
     return texts;
   };
 }

@@ -102,7 +102,7 @@ export interface PageStart {
 }
 
 /** The parts of an index that hold these values, all of them ascending. */
-export function wholeRanges(ranges: readonly ValueRange[], owner: Owner | undefined): readonly LexRange[] {
+export function lexRanges(ranges: readonly ValueRange[], owner: Owner | undefined): readonly LexRange[] {
   const begin = beginOf(owner);
   return ranges.map(({ from, to }) => ({ from: `[${begin}${from}`, to: `(${begin}${to}` }));
 }
@@ -111,33 +111,33 @@ export function wholeRanges(ranges: readonly ValueRange[], owner: Owner | undefi
 export function rangesAfter(ranges: readonly ValueRange[], start: PageStart): readonly LexRange[] {
   const { owner, descending, after } = start;
   const ordered = descending ? ranges.toReversed() : ranges;
-  if (after === undefined) return wholeRanges(ordered, owner);
+  if (after === undefined) return lexRanges(ordered, owner);
   const member = after.value + separator + after.id;
   const begin = beginOf(owner);
   return ordered.flatMap(({ from, to }) => {
     const isBehindStart = compareEncoded(member, from) >= 0;
     const isBehindEnd = compareEncoded(member, to) >= 0;
-    const whole = { from: `[${begin}${from}`, to: `(${begin}${to}` };
+    const entire = { from: `[${begin}${from}`, to: `(${begin}${to}` };
     if (isBehindStart && !isBehindEnd) {
-      return [descending ? { ...whole, to: `(${begin}${member}` } : { ...whole, from: `(${begin}${member}` }];
+      return [descending ? { ...entire, to: `(${begin}${member}` } : { ...entire, from: `(${begin}${member}` }];
     }
-    return isBehindEnd === descending ? [whole] : [];
+    return isBehindEnd === descending ? [entire] : [];
   });
 }
 
 /** For a sorted set whose members start with their ids. */
-export function wholeIds(ids: IdRange | undefined): LexRange {
+export function idLexRange(ids: IdRange | undefined): LexRange {
   if (ids === undefined) return { from: "-", to: "+" };
   return { from: `[${ids.from}`, to: `(${ids.to}` };
 }
 
 /** What is left of them behind the start. */
 export function idsAfter({ descending, after }: PageStart, ids: IdRange | undefined): LexRange {
-  const whole = wholeIds(ids);
-  if (after === undefined) return whole;
+  const entire = idLexRange(ids);
+  if (after === undefined) return entire;
   // A cursor that lies outside of the range leaves all of it, or nothing.
-  if (descending) return ids !== undefined && after.id >= ids.to ? whole : { ...whole, to: `(${after.id}` };
-  return ids !== undefined && after.id < ids.from ? whole : { ...whole, from: `[${after.id}${behind}` };
+  if (descending) return ids !== undefined && after.id >= ids.to ? entire : { ...entire, to: `(${after.id}` };
+  return ids !== undefined && after.id < ids.from ? entire : { ...entire, from: `[${after.id}${behind}` };
 }
 
 /** Where a page ended whose last member this is. */

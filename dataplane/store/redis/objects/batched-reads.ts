@@ -19,7 +19,7 @@ export interface BatchedReads {
   /** The texts of all values; undefined, unread, unless each was small when last seen. */
   readSmall(keys: readonly string[]): Promise<readonly (string | undefined)[]> | undefined;
   /** Says what is stored, or that nothing is. */
-  note(key: string, text: string | undefined): void;
+  rememberSize(key: string, text: string | undefined): void;
 }
 
 /** Values of one command: so many of 16 KiB hold Redis for some 1.3 ms. */
@@ -46,7 +46,7 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
    */
   let asked = new Map<number, Read>();
 
-  const note = (hash: number, text: unknown): void => {
+  const rememberSize = (hash: number, text: unknown): void => {
     if (isSmall(text)) lastSeenSmall.add(hash);
     else lastSeenSmall.delete(hash);
   };
@@ -56,7 +56,7 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
       const words = path === undefined ? [key] : [key, path];
       const text = optionalText(await redisClient.read(key, "JSON.GET", ...words));
       resolve(text);
-      if (path === undefined) note(hash, text);
+      if (path === undefined) rememberSize(hash, text);
     } catch (error) {
       reject(error);
     }
@@ -114,7 +114,7 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
       if (!hashes.every(lastSeenSmall.has)) return undefined;
       return Promise.all(keys.map((key, at) => ask(key, undefined, hashes[at] as number)));
     },
-    note: (key, text) => note(keyHash(key), text),
+    rememberSize: (key, text) => rememberSize(keyHash(key), text),
   };
 }
 

@@ -3,7 +3,7 @@
 -- KEYS: 1 index set, 2 ids, 3 log, then per index: index, own index; then per object: object, its
 -- owner's ids. Where no owners' entries are kept, the second of each pair is left out
 -- ARGV: 1 version of the index set, 2 maximum number of objects, 3 "1" when owners' entries are
--- kept, 4 number of indexes, 5 declared log (parts/change-log.lua), then per object: id, owner,
+-- kept, 4 number of indexes, 5 declared log (includes/change-log.lua), then per object: id, owner,
 -- text, and one per index: encoded value
 -- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: Redis
 -- refused the text, among others; only a script for this object alone says why | {stale_index_set}:

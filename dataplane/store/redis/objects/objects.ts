@@ -41,7 +41,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       if (typeof result === "object") return result;
       if (result === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
       if (result === code.quota_exceeded) return { outcome: "quota_exceeded" };
-      batchedReads.note(keys.objectKey(id), text);
+      batchedReads.rememberSize(keys.objectKey(id), text);
       return { outcome: "created", text };
     },
     async read(collection, id, { owner }) {
@@ -65,7 +65,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       });
       if (result === code.not_found) return { outcome: "not_found" };
       if (result === code.conflict) return { outcome: "conflict" };
-      batchedReads.note(keys.objectKey(id), text);
+      batchedReads.rememberSize(keys.objectKey(id), text);
       return { outcome: "replaced", text };
     },
     async remove(collection, id, { owner }) {

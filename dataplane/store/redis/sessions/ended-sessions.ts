@@ -57,7 +57,7 @@ async function startFollower(deps: EndedSessionsDeps, onEnded: OnEnded): Promise
     waiting: redisClient,
     stream: revocations.stream,
     rereadMs,
-    async readWhole() {
+    async resync() {
       beforeReading();
       await reported.readSet();
     },

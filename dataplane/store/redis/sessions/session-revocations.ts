@@ -24,7 +24,7 @@ export interface SessionRevocations {
    */
   revoke(end: SessionEnd): Promise<void>;
   /** Checks in the background whether a primary was replaced, and writes what may be missing. */
-  look(): void;
+  check(): void;
   stop(): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ export function createSessionRevocations({
       }
       remember();
     },
-    look() {
+    check() {
       forgetOld();
       const primaries = redisClient.primaries();
       if (primaries.length === 0) return;

@@ -128,7 +128,7 @@ function placed(keys: DocumentKeys, record: IdempotencyRecord | undefined): Idem
   return record && { ...record, key: keys.record(record.key) };
 }
 
-/** As parts/expected-value.lua reads it. */
+/** As includes/expected-value.lua reads it. */
 function expectedArgument(expected: Expected | undefined): string {
   if (expected === undefined) return "";
   if (expected === "nothing") return "-";

@@ -110,8 +110,8 @@ async function readPlain(
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {
   if (path.length === 0) {
-    const whole = await batchedReads.read(keys.value);
-    return whole === undefined ? { outcome: "missing_document" } : { outcome: "found", text: whole };
+    const text = await batchedReads.read(keys.value);
+    return text === undefined ? { outcome: "missing_document" } : { outcome: "found", text };
   }
   const only = unambiguousPath(path);
   if (only === undefined) return scripts.read(keys, path);

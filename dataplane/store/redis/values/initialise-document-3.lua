@@ -1,6 +1,6 @@
 -- Purpose: stores an entire document unless there is one.
 -- KEYS: 1 document, 2 its size, 3 log
--- ARGV: 1 text, 2 declared log (parts/change-log.lua)
+-- ARGV: 1 text, 2 declared log (includes/change-log.lua)
 -- Returns: {done} | {key_exists}
 local code = { done = 0, key_exists = 16 }
 local document, size, log = KEYS[1], KEYS[2], KEYS[3]

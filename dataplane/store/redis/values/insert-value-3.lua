@@ -2,8 +2,8 @@
 -- = the end).
 -- KEYS: 1 document, 2 its size, 3 log
 -- ARGV: 1 text, 2 maximum bytes of the document, 3 what is expected there
--- (parts/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), 5 declared log
--- (parts/change-log.lua), then the path's segments, at least one
+-- (includes/expected-value.lua), 4 maximum bytes by which it may grow ("" = any), 5 declared log
+-- (includes/change-log.lua), then the path's segments, at least one
 -- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} |
 -- {not_a_container} | {invalid_index} | {key_exists} | {index_out_of_range, length} | {conflict}:
 -- not what is expected | {document_too_large} | {quota_exceeded}: it may not grow so much

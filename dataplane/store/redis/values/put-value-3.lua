@@ -1,9 +1,9 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size, 3 log
 -- ARGV: 1 text, 2 maximum bytes of the document, 3 "1" when a key may be added, 4 what is expected
--- there (parts/expected-value.lua), 5 maximum bytes by which the document may grow ("" = any), 6
+-- there (includes/expected-value.lua), 5 maximum bytes by which the document may grow ("" = any), 6
 -- fewest members or elements of an entire value that is replaced, 7 declared log
--- (parts/change-log.lua), then the path's segments: none = the entire value
+-- (includes/change-log.lua), then the path's segments: none = the entire value
 -- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} |
 -- {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {index_not_found,
 -- length} | {create_refused} | {conflict}: not what is expected, or fewer members |

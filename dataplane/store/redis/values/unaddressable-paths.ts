@@ -95,8 +95,8 @@ async function containerOf(
   if (found.outcome === "found") return { path: named, text: found.text };
   if (found.outcome === "missing_document") return found;
   // Only the entire text shows where the path ends, and how.
-  const whole = await scripts.read(keys, []);
-  return whole.outcome === "found" ? { path: [], text: whole.text } : { outcome: "missing_document" };
+  const document = await scripts.read(keys, []);
+  return document.outcome === "found" ? { path: [], text: document.text } : { outcome: "missing_document" };
 }
 
 async function changeOnce(

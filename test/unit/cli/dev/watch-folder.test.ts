@@ -18,7 +18,7 @@ beforeEach(async () => {
   const onChange = () => {
     changes += 1;
   };
-  watching = watchFolders({ paths: [folder, join(folder, "later")], onChange, quietMs: 20, lookEveryMs: 60_000 });
+  watching = watchFolders({ paths: [folder, join(folder, "later")], onChange, quietMs: 20, pollMs: 60_000 });
   await watching.ready;
 });
 afterEach(() => {
@@ -78,7 +78,7 @@ it("sees without events what changed since it looked last", async () => {
   };
   // A file's own watcher dies with the file that an editor replaces; looking goes on.
   writeFileSync(file, "a");
-  watching = watchFolders({ paths: [file], onChange, quietMs: 20, lookEveryMs: 50 });
+  watching = watchFolders({ paths: [file], onChange, quietMs: 20, pollMs: 50 });
   await watching.ready;
   rmSync(file);
   await eventually(() => expect(changes).toBeGreaterThan(0));

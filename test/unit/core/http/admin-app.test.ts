@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createAdminApp } from "../../../../core/http/admin-app.ts";
 import { openRoute } from "../../../../core/http/admin-port-access.ts";
 
-const token = { current: () => Buffer.alloc(32), look: async () => undefined };
+const token = { current: () => Buffer.alloc(32), reread: async () => undefined };
 
 function served(given?: typeof token) {
   const app = createAdminApp(given);

@@ -7,8 +7,8 @@ import type { Script } from "../../../../core/redis/script.ts";
 
 const script: Script = { name: "s-1", lua: "return 1", sha: "a".repeat(40), kind: "write" };
 
-function scriptCommand(batcher: CommandBatcher, alwaysWhole = false): ScriptCommand {
-  return new ScriptCommand({ script, keys: ["k"], args: ["é", 2] }, batcher, alwaysWhole);
+function scriptCommand(batcher: CommandBatcher, sendSource = false): ScriptCommand {
+  return new ScriptCommand({ script, keys: ["k"], args: ["é", 2] }, batcher, sendSource);
 }
 
 describe("a command", () => {

@@ -206,13 +206,13 @@ describe("a project's turns of the event loop", () => {
     limiter = createFairShareLimiter(clock, {
       nextTurn: (run) => void nextTurns.push(run),
       elapsed: clock.monotonic,
-      maxTurns: 5 * maxWaiting,
+      maxQueuedWork: 5 * maxWaiting,
     });
     loud = limiter.of(liveProject("loud"));
     quiet = limiter.of(liveProject("quiet"));
   });
   const compute = (project: ProjectLimiter, name: string, milliseconds: number) =>
-    project.inTurn(() => {
+    project.runFairly(() => {
       clock.advance(milliseconds);
       done.push(name);
     });
@@ -242,7 +242,7 @@ describe("a project's turns of the event loop", () => {
 
   it("are charged for what is refused as for what succeeds", async () => {
     const refuse = () =>
-      loud.inTurn(() => {
+      loud.runFairly(() => {
         clock.advance(turnMs);
         throw new Error("refused");
       });
@@ -261,14 +261,14 @@ describe("a project's turns of the event loop", () => {
     const nextTurn = (run: () => void) => void nextTurns.push(run);
     const alone = createFairShareLimiter(time.clock, { timers: time.timers, nextTurn, elapsed: time.monotonic });
     const long = alone.of(liveProject("long"));
-    const piece = () => long.inTurn(() => time.freeze(42), slot);
+    const piece = () => long.runFairly(() => time.freeze(42), slot);
     void piece();
     expect([nextTurns.length, time.waiting()]).toEqual([1, 0]);
     turn();
     ask(alone.of(liveProject("other")));
     void piece();
     let isDone = false;
-    void Promise.resolve(long.inTurn(() => undefined)).then(() => {
+    void Promise.resolve(long.runFairly(() => undefined)).then(() => {
       isDone = true;
     });
     await time.advance(119);
@@ -287,7 +287,7 @@ describe("a project's turns of the event loop", () => {
   it("come alternately to requests with a slot and without one, however many of either wait", async () => {
     void compute(loud, "first", turnMs);
     const others = Array.from({ length: maxWaiting }, () => compute(loud, "other", 0));
-    const holders = ["holder 1", "holder 2"].map((name) => loud.inTurn(() => void done.push(name), slot));
+    const holders = ["holder 1", "holder 2"].map((name) => loud.runFairly(() => void done.push(name), slot));
     allTurns();
     await Promise.all([...others, ...holders]);
     expect(done.slice(0, 5)).toEqual(["first", "holder 1", "other", "holder 2", "other"]);

@@ -36,21 +36,21 @@ describe("the followed key ring", () => {
     ring.onChange(() => void reported.push(ring.current().keys[0].kid));
     file = second;
     time += 1_000;
-    await ring.look();
+    await ring.reread();
     expect(ring.current().keys[0].kid).toBe(kidOf(second));
     time += 1_000;
-    await ring.look();
+    await ring.reread();
     expect([reported, changes]).toEqual([[kidOf(second)], [kidOf(second)]]);
   });
 
   it("reads at most once a second, and once for all who ask at the same time", async () => {
-    await ring.look();
+    await ring.reread();
     expect(readings).toBe(1);
     time += 1_000;
-    await Promise.all([ring.look(), ring.look(), ring.look()]);
+    await Promise.all([ring.reread(), ring.reread(), ring.reread()]);
     expect(readings).toBe(2);
     time += 999;
-    await ring.look();
+    await ring.reread();
     expect(readings).toBe(2);
   });
 
@@ -59,7 +59,7 @@ describe("the followed key ring", () => {
     for (const content of [bad, bad, new Error("ENOENT: no such file"), "{secret", first, bad]) {
       file = content;
       time += 1_000;
-      await ring.look();
+      await ring.reread();
       expect(ring.current().keys[0].kid).toBe(kidOf(first));
     }
     expect(refusals).toEqual([
@@ -86,7 +86,7 @@ describe("the followed key ring", () => {
     expect(await openWithNewest(ring, location, sealed)).toEqual({ text: "hello", uid: "u" });
   });
 
-  it("does not look at the file for a value that no ring would open", async () => {
+  it("does not read the file again for a value that no ring would open", async () => {
     const sealed = await seal(parseKeyring(first), location, "hello");
     time += 1_000;
     await expect(openWithNewest(ring, { ...location, field: "signing" }, sealed)).rejects.toThrow("another field");

@@ -267,6 +267,6 @@ describe("a change listener", () => {
 
 test("who holds a host is known without its project", () => {
   const { directory } = setup(bookshop, library);
-  expect(directory.hostHolder("library.example")).toBe("default/library");
-  expect(directory.hostHolder("other.example")).toBeUndefined();
+  expect(directory.hostOwner("library.example")).toBe("default/library");
+  expect(directory.hostOwner("other.example")).toBeUndefined();
 });

@@ -14,7 +14,7 @@ describe("the lock of a document", () => {
       if (n === 1) throw new Error("failed");
       return n;
     };
-    const results = await Promise.allSettled([0, 1, 2].map((n) => lock.hold(["doc", "a"], work(n))));
+    const results = await Promise.allSettled([0, 1, 2].map((n) => lock.withLock(["doc", "a"], work(n))));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(seen).toEqual(["begin 0", "end 0", "begin 1", "end 1", "begin 2", "end 2"]);
   });
@@ -22,21 +22,21 @@ describe("the lock of a document", () => {
   it("at other places do not wait", async () => {
     const lock = createDocumentLock();
     const stuck = Promise.withResolvers<void>();
-    const first = lock.hold(["doc", "a"], () => stuck.promise);
-    expect(await lock.hold(["doc", "b"], async () => "done")).toBe("done");
+    const first = lock.withLock(["doc", "a"], () => stuck.promise);
+    expect(await lock.withLock(["doc", "b"], async () => "done")).toBe("done");
     stuck.resolve();
     await first;
-    expect(await lock.hold(["doc", "a"], async () => "done")).toBe("done");
+    expect(await lock.withLock(["doc", "a"], async () => "done")).toBe("done");
   });
 
   it("that come too late are refused, and those behind them are not held up", async () => {
     let now = 0;
     const lock = createDocumentLock(() => now);
     const stuck = Promise.withResolvers<void>();
-    const first = lock.hold(["doc"], () => stuck.promise);
-    const late = lock.hold(["doc"], async () => "done");
+    const first = lock.withLock(["doc"], () => stuck.promise);
+    const late = lock.withLock(["doc"], async () => "done");
     now += maxLockWaitMs + 1;
-    const last = lock.hold(["doc"], async () => "done");
+    const last = lock.withLock(["doc"], async () => "done");
     stuck.resolve();
     expect(await Promise.allSettled([first, late, last])).toMatchObject([
       { status: "fulfilled" },

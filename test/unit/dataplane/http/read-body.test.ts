@@ -7,11 +7,11 @@ import { parseBody, receiveBody } from "../../../../dataplane/http/read-body.ts"
 /** Counts how often it is asked. */
 function countingLimiter() {
   const counting = { asked: 0 };
-  const inTurn = <T>(work: () => T): T => {
+  const runFairly = <T>(work: () => T): T => {
     counting.asked += 1;
     return work();
   };
-  return Object.assign(counting, { inTurn });
+  return Object.assign(counting, { runFairly });
 }
 
 it("reads a body of a mebibyte in a turn for each 32 KiB, one that is wrong at its end alike", async () => {

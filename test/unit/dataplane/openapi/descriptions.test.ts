@@ -7,7 +7,7 @@ import { project, withResource } from "../../../support/http/projects.ts";
 it("a document is encoded and hashed once for each address, in a turn of its project", async () => {
   const all = new Set<unknown>();
   const limiter = {
-    async inTurn<T>(work: () => T): Promise<T> {
+    async runFairly<T>(work: () => T): Promise<T> {
       await Promise.resolve();
       const made = work();
       all.add(made);

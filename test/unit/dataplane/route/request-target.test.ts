@@ -31,7 +31,7 @@ function shape(target: string, asked: Asked = {}): RequestShape | undefined {
   const { method = "GET", host = "plane.test", forwardedScheme, authorization, holders = {} } = asked;
   const headers = { ...(authorization !== undefined && { authorization }), "x-forwarded-proto": forwardedScheme };
   const request = { method, host, headers } as unknown as FastifyRequest;
-  return requestShape({ hostHolder: (name) => holders[name] }, asked.publicPath ?? [], request, target);
+  return requestShape({ hostOwner: (name) => holders[name] }, asked.publicPath ?? [], request, target);
 }
 
 const key = (target: string, asked: Asked = {}): string => {

@@ -254,12 +254,12 @@ describe("Lua scripts", () => {
     expect(await violationsIn({ [`${folder}/add-object-1.lua`]: text })).toEqual([]);
   });
 
-  it("takes a script whose call says how many keys there are, and parts that scripts include", async () => {
+  it("takes a script whose call says how many keys there are, and files that scripts include", async () => {
     const text = `${header}local first = KEYS[1]\nlocal second = KEYS[2]\nreturn { first, second }\n`;
-    const part = "-- Splits a member.\nlocal function split() end\n";
-    expect(await violationsIn({ [`${folder}/add-object-n.lua`]: text, [`${folder}/parts/split.lua`]: part })).toEqual(
-      [],
-    );
+    const include = "-- Splits a member.\nlocal function split() end\n";
+    expect(
+      await violationsIn({ [`${folder}/add-object-n.lua`]: text, [`${folder}/includes/split.lua`]: include }),
+    ).toEqual([]);
   });
 
   it("refuses a name that counts nothing", async () => {

@@ -8,13 +8,13 @@ import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../.
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../../operator/kube/objects.ts";
 import type { DataRecord } from "../../operator/model/data-record.ts";
 import { StartRefused } from "../start-refused.ts";
-import { type KeptItem, nameOf } from "./kept-item.ts";
+import { nameOf, type RetainedItem } from "./retained-item.ts";
 
 export interface OrderDeps {
   readonly api: Pick<KubeApi, "get" | "replace">;
   readonly secret: ObjectName;
   /** The operator's record of a project, as it is now. */
-  readonly recordOf: (project: KeptItem["project"]) => Promise<DataRecord | undefined>;
+  readonly recordOf: (project: RetainedItem["project"]) => Promise<DataRecord | undefined>;
   readonly timers: Timers;
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -25,11 +25,11 @@ export interface OrderDeps {
 
 /** The most bytes of the annotation, so that other requests have room. */
 const maxBatchBytes = maxAnnotationBytes / 2;
-const lookMs = 500;
+const pollMs = 500;
 const maxConflicts = 10;
 
 interface Ordered {
-  readonly item: KeptItem;
+  readonly item: RetainedItem;
   readonly text: string;
 }
 
@@ -37,7 +37,7 @@ interface Ordered {
  * Reports the outcome of each, including deletions that are under way already, which are only
  * awaited. Returns the exit code: 1 when something is not deleted.
  */
-export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps): Promise<number> {
+export async function orderDeletion(items: readonly RetainedItem[], deps: OrderDeps): Promise<number> {
   const until = deps.monotonic() + deps.timeoutMs;
   let isAll = true;
   for (const batch of batchesOf(items, new Date(deps.now()).toISOString())) {
@@ -50,7 +50,7 @@ export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps)
 }
 
 /** What was retained at exactly that time, and nothing later. */
-function* batchesOf(items: readonly KeptItem[], now: string): Iterable<readonly Ordered[]> {
+function* batchesOf(items: readonly RetainedItem[], now: string): Iterable<readonly Ordered[]> {
   let batch: Ordered[] = [];
   let bytes = 0;
   for (const item of items) {
@@ -75,7 +75,7 @@ async function write(batch: readonly Ordered[], until: number, deps: OrderDeps):
   if (batch.length === 0) return true;
   while (!(await writtenBeside(batch, deps))) {
     if (deps.monotonic() >= until) return false;
-    await pause(deps.timers, lookMs);
+    await pause(deps.timers, pollMs);
   }
   return true;
 }
@@ -110,11 +110,11 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
     open = open.filter((_, at) => states[at] === "waiting");
     if (open.length === 0) return isAll;
     if (monotonic() >= until) return sayOpen(open, untaken, out);
-    await pause(timers, lookMs);
+    await pause(timers, pollMs);
   }
 }
 
-function sayDone(item: KeptItem, state: "deleted" | "left" | "waiting" | undefined, out: OrderDeps["out"]): void {
+function sayDone(item: RetainedItem, state: "deleted" | "left" | "waiting" | undefined, out: OrderDeps["out"]): void {
   if (state === "deleted") out(`${nameOf(item)}: deleted`);
   if (state === "left") out(`${nameOf(item)}: not deleted, an object names them by now, or they are kept again`);
 }
@@ -132,7 +132,7 @@ function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: Or
 function sayNotOrdered(batch: readonly Ordered[], out: OrderDeps["out"]): void {
   for (const { item } of batch) {
     out(
-      `${nameOf(item)}: not ordered, so many orders stand that the operator has not taken up: is the operator running and leading? Order it again then`,
+      `${nameOf(item)}: not ordered: the operator has not processed earlier orders; check that one is leading, then run this again`,
     );
   }
 }
@@ -146,14 +146,14 @@ async function recordsOf(
   return new Map(await Promise.all([...projects].map(async ([name, ref]) => [name, await recordOf(ref)] as const)));
 }
 
-interface Looked {
+interface SeenState {
   readonly untaken: ReadonlySet<string>;
   readonly records: ReadonlyMap<string, DataRecord | undefined>;
   /** What was seen to be under way: that is final. */
   readonly deleting: Set<Ordered>;
 }
 
-function stateOf(ordered: Ordered, { untaken, records, deleting }: Looked): "deleted" | "left" | "waiting" {
+function stateOf(ordered: Ordered, { untaken, records, deleting }: SeenState): "deleted" | "left" | "waiting" {
   const { project, entry } = ordered.item;
   const entries = records.get(requestName(project))?.entries ?? [];
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);

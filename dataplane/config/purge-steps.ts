@@ -23,7 +23,7 @@ export function purgeCollection(
 }
 
 /** False when it was ended before nothing was left. */
-export function purgeWholeDocument(
+export function purgeDocument(
   store: DocumentPurges,
   document: DocumentRef,
   mayContinue: MayContinue = always,
