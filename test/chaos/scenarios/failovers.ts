@@ -79,7 +79,7 @@ export const sentinelKill: Scenario = {
 export const sentinelPause: Scenario = {
   name: "sentinel-paused-primary",
   does: "the primary behind a Sentinel is paused (SIGSTOP), another one is promoted, and the old one continues as if nothing had happened; `min-replicas-to-write 1`, `min-replicas-max-lag 1`",
-  plan: { redis: behindSentinel },
+  plan: { redis: behindSentinel, follows },
   seconds: 15,
   async run({ world, history, left, pause, mayLose }) {
     const { sentinel } = world.redis;

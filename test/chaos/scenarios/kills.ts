@@ -73,7 +73,7 @@ function redisKill(durability: "always" | "everysec"): Scenario["run"] {
 export const redisKillAlways: Scenario = {
   name: "redis-kill-always",
   does: "kill -9 of Redis with `appendfsync always` under writes, again and again",
-  plan: { redis: oneServer("always") },
+  plan: { redis: oneServer("always"), follows },
   seconds: 12,
   run: redisKill("always"),
 };
