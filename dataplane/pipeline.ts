@@ -13,8 +13,17 @@ import { RefusedLate, type Slot } from "./admission/fair-share.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import type { SharedBucket } from "./admission/shared-bucket.ts";
 import { type Authentication, authorizationOf, noCredential } from "./authenticate/create-authentication.ts";
+import { askedOfMany } from "./changes/asked.ts";
+import { followChanges } from "./changes/follow.ts";
+import { type Source, sourceOf } from "./changes/sources.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
-import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
+import {
+  carryOutDocument,
+  type DocumentPlan,
+  type DocumentsDeps,
+  followedValue,
+  planDocument,
+} from "./documents/handler.ts";
 import { optionsResponse } from "./http/cors.ts";
 import {
   type Answer,
@@ -23,7 +32,13 @@ import {
   type IncomingRequest,
   type RequestContext,
 } from "./http/exchange.ts";
-import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
+import {
+  carryOutObjects,
+  followedObjects,
+  type ObjectsDeps,
+  type ObjectsPlan,
+  planObjects,
+} from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { Admission, OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
 import type { PlanCache } from "./operation/plan-cache.ts";
@@ -68,12 +83,17 @@ type Plan = AllowedPlan | RefusedPlan;
 
 type StoredPlan = ObjectsPlan | DocumentPlan;
 
-type AllowedPlan = StoredPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
+type AllowedPlan = StoredPlan | ManyPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
 
 /** The caller may not do this, or the query is malformed. Thrown once the rates are charged. */
 interface RefusedPlan extends PlanBase {
   readonly kind: "refused";
   readonly problem: Problem;
+}
+
+/** Changes of several sources, each of which is decided when this is carried out. */
+interface ManyPlan extends PlanBase {
+  readonly kind: "changes";
 }
 
 /** Browsers send preflights without credentials: OPTIONS has no caller, and no rate counts it. */
@@ -307,6 +327,10 @@ function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): 
         return planObjects(deps, input, subject);
       case "document":
         return planDocument(deps, input, subject);
+      case "changes": {
+        const { project, caller } = input;
+        return { kind: "changes", project, caller, isWrite: false, usesStoredData: true };
+      }
       case "session":
         return planSession(input, subject);
       case "description":
@@ -383,16 +407,49 @@ async function decideAgain<Kind extends StoredPlan>(
   throw changedMeanwhile();
 }
 
-function carryOut(
+async function carryOutMany(
   { deps, objects, documents }: Pipeline,
+  request: PlannedRequest<ManyPlan>,
+): Promise<HttpResponse> {
+  const { incoming, admission } = request;
+  const [path = ""] = incoming.rawUrl.split("?", 1);
+  const base = path.replace(/\/changes\/?$/, "");
+  const { asked, sources } = askedOfMany(incoming.request, incoming.rawUrl);
+  const followed: Source[] = [];
+  for (const source of sources) {
+    const decision = await newDecision(deps, { ...incoming, rawUrl: `${base}/${source}` }, undefined);
+    if (decision.outcome === "rejected") throw decision.error;
+    const plan = requireAllowed(deps, decision.plan);
+    const { subPath, generation, context } = decision;
+    const one = {
+      incoming: { ...incoming, rawUrl: `${base}/${source}` },
+      subPath,
+      generation,
+      proof: context.proof,
+      admission,
+    };
+    if (plan.kind === "objects") {
+      followed.push(await sourceOf(objects.renew, { ...one, plan }, followedObjects({ ...one, plan })));
+    } else if (plan.kind === "document") {
+      followed.push(await sourceOf(documents.renew, { ...one, plan }, followedValue({ ...one, plan })));
+    }
+  }
+  return await followChanges(deps, request, asked, followed);
+}
+
+function carryOut(
+  pipeline: Pipeline,
   plan: AllowedPlan,
   request: Omit<PlannedRequest<AllowedPlan>, "plan">,
 ): Promise<HttpResponse> | HttpResponse {
+  const { deps, objects, documents } = pipeline;
   switch (plan.kind) {
     case "objects":
       return carryOutObjects(objects, { ...request, plan });
     case "document":
       return carryOutDocument(documents, { ...request, plan });
+    case "changes":
+      return carryOutMany(pipeline, { ...request, plan });
     case "session":
       return carryOutSession(deps, { ...request, plan });
     case "description":

@@ -5,12 +5,12 @@ import type { FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
 import { percentDecoded } from "../../core/http/percent-decoded.ts";
-import { type ClientPosition, parsePosition } from "./positions.ts";
+import { type ClientPosition, parsePositions } from "./positions.ts";
 
 export interface AskedChanges {
   readonly form: "stream" | "json";
-  /** Absent = from now on. */
-  readonly position?: ClientPosition;
+  /** One for each source; absent = from now on. */
+  readonly positions?: readonly ClientPosition[];
   /** How long the JSON form may wait for a change. */
   readonly waitSeconds: number;
 }
@@ -33,8 +33,8 @@ export function askedChangesOf({ method, headers }: FastifyRequest, rawUrl: stri
   if (!isStream && sent === undefined) return undefined;
   requireNoListParameter(query);
   const lastEventId = isStream ? headers["last-event-id"] : undefined;
-  const position = positionOf(lastEventId, sent);
-  return { form: isStream ? "stream" : "json", waitSeconds: waitOf(headers.prefer), ...(position && { position }) };
+  const positions = positionsOf(lastEventId, sent);
+  return { form: isStream ? "stream" : "json", waitSeconds: waitOf(headers.prefer), ...(positions && { positions }) };
 }
 
 function requireNoListParameter(query: string): void {
@@ -47,6 +47,34 @@ function requireNoListParameter(query: string): void {
 function waitOf(prefer: string | readonly string[] | undefined): number {
   return Math.min(Number(waitPreference.exec(String(prefer ?? ""))?.[1] ?? 0), maxWaitSeconds);
 }
+
+/** Sources of one stream: browsers allow six connections to an origin. */
+const maxSources = 20;
+
+/** Of several sources. The JSON form needs no `_position`. */
+export function askedOfMany(
+  request: FastifyRequest,
+  rawUrl: string,
+): { readonly asked: AskedChanges; readonly sources: readonly string[] } {
+  const query = queryOf(rawUrl);
+  const watched = query.split("&").filter((piece) => piece.startsWith("_watch="));
+  const sources = watched.map((piece) => percentDecoded(piece.slice("_watch=".length)) ?? "");
+  if (sources.length === 0 || sources.length > maxSources || !sources.every((source) => sourcePattern.test(source))) {
+    throw new Problem(
+      "invalid_parameter",
+      `Send 1 to ${maxSources} \`_watch\`, each an address below the project, percent-encoded: \`_watch=api%2Fbooks%3Fstatus%3Dopen\``,
+    );
+  }
+  for (const source of sources) requireNoListParameter(queryOf(source));
+  const asked = askedChangesOf(request, rawUrl) ?? {
+    form: "json" as const,
+    waitSeconds: waitOf(request.headers.prefer),
+  };
+  return { asked, sources };
+}
+
+/** What a source may be, without the position, which all share. */
+const sourcePattern = /^(?:api|json)\/(?!.*[?&]_position)/;
 
 /** The query without `_position`: readers with the same one see the same. */
 export function viewQueryOf(rawUrl: string): string {
@@ -72,10 +100,10 @@ function positionParameter(query: string): string | undefined {
 }
 
 /** What EventSource sends by itself after a break is newer than what the URL says. */
-function positionOf(
+function positionsOf(
   lastEventId: string | readonly string[] | undefined,
   sent: string | undefined,
-): ClientPosition | undefined {
-  if (lastEventId?.length) return parsePosition(String(lastEventId), "Last-Event-ID");
-  return sent ? parsePosition(sent, "`_position`") : undefined;
+): readonly ClientPosition[] | undefined {
+  if (lastEventId?.length) return parsePositions(String(lastEventId), "Last-Event-ID");
+  return sent ? parsePositions(sent, "`_position`") : undefined;
 }

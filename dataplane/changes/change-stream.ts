@@ -17,6 +17,7 @@ import {
   retryText,
 } from "./events.ts";
 import type { Feed } from "./feed.ts";
+import { positionsText } from "./positions.ts";
 import type { View } from "./views.ts";
 
 export interface StreamDeps {
@@ -25,10 +26,15 @@ export interface StreamDeps {
   readonly random: () => number;
 }
 
-export interface Beginning {
+/** One log that a stream follows, and from where. */
+export interface Track {
   readonly feed: Feed;
   readonly view: View;
-  readonly position: LogPosition;
+  position: LogPosition;
+}
+
+export interface Beginning {
+  readonly tracks: readonly Track[];
   /** What is told first. */
   readonly events: readonly ChangeEvent[];
 }
@@ -44,28 +50,27 @@ const reauthenticateMs = 30_000;
 
 export class ChangeStream {
   readonly #deps: StreamDeps;
-  readonly #feed: Feed;
-  readonly #view: View;
+  readonly #tracks: readonly Track[];
   readonly #response: ServerResponse;
   readonly #ending = new AbortController();
   readonly #endsAt: number;
-  #position: LogPosition;
   #writtenAt: number;
   #unreadSince: number | undefined;
+  /** While the client has not read what was written. */
+  #drained: Promise<void> | undefined;
   #askedForCredential = false;
 
-  constructor(deps: StreamDeps, { feed, view, position, events }: Beginning, response: ServerResponse) {
+  constructor(deps: StreamDeps, { tracks, events }: Beginning, response: ServerResponse) {
     this.#deps = deps;
-    this.#feed = feed;
-    this.#view = view;
-    this.#position = position;
+    this.#tracks = tracks;
     this.#response = response;
     this.#writtenAt = deps.clock.monotonic();
     this.#endsAt = this.#writtenAt + between(deps.random, lifetimeMs);
     response.once("close", () => this.#ending.abort());
-    const begin = events.length > 0 ? events.map(eventText).join("") : bookmarkText(position);
+    const id = this.#id();
+    const begin = events.length > 0 ? events.map((event) => eventText(event, id)).join("") : bookmarkText(id);
     this.#write(retryText(between(deps.random, retryMs)) + begin);
-    void this.#run();
+    for (const track of tracks) void this.#follow(track);
   }
 
   /** `expiresAt` = milliseconds of Unix time at which the credential expires. */
@@ -80,7 +85,7 @@ export class ChangeStream {
     else if (!this.#askedForCredential && expiresAt - clock.now() <= reauthenticateMs) {
       this.#askedForCredential = true;
       this.#write(reauthenticateText);
-    } else if (now - this.#writtenAt >= bookmarkMs) this.#write(bookmarkText(this.#position));
+    } else if (now - this.#writtenAt >= bookmarkMs) this.#write(bookmarkText(this.#id()));
   }
 
   reset(reason: ResetReason): void {
@@ -92,11 +97,11 @@ export class ChangeStream {
     this.#close(retryText(between(this.#deps.random, retryMs)));
   }
 
-  async #run(): Promise<void> {
+  async #follow(track: Track): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        await this.#goOn(signal);
+        await this.#goOn(track, signal);
       } catch {
         // The store is away, which is reported where the log is read.
         await pauseUnlessAborted(this.#deps.timers, retryReadMs, signal);
@@ -104,24 +109,39 @@ export class ChangeStream {
     }
   }
 
-  async #goOn(signal: AbortSignal): Promise<void> {
-    const read = await this.#feed.next(this.#position, signal);
+  async #goOn(track: Track, signal: AbortSignal): Promise<void> {
+    const read = await track.feed.next(track.position, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
-    const events = await this.#view.eventsOf(read, this.#position);
+    const events = await track.view.eventsOf(read, track.position);
     if (signal.aborted) return;
-    this.#position = read.end;
-    if (events.length > 0) this.#write(events.map(eventText).join(""));
-    if (this.#response.writableNeedDrain) await this.#drained(signal);
+    this.#write(events.map((event) => this.#eventText(event, track)).join(""));
+    track.position = read.end;
+    if (this.#response.writableNeedDrain) await this.#awaitDrain(signal);
   }
 
-  async #drained(signal: AbortSignal): Promise<void> {
-    this.#unreadSince = this.#deps.clock.monotonic();
-    await once(this.#response, "drain", { signal }).catch(() => undefined);
+  #eventText(event: ChangeEvent, track: Track): string {
+    track.position = event.position;
+    return eventText(event, this.#id());
+  }
+
+  #id(): string {
+    return positionsText(this.#tracks.map(({ position }) => ({ start: position, seen: position })));
+  }
+
+  async #awaitDrain(signal: AbortSignal): Promise<void> {
+    this.#unreadSince ??= this.#deps.clock.monotonic();
+    this.#drained ??= once(this.#response, "drain", { signal }).then(
+      () => undefined,
+      () => undefined,
+    );
+    await this.#drained;
+    this.#drained = undefined;
     this.#unreadSince = undefined;
   }
 
   #write(text: string): void {
+    if (text === "") return;
     this.#writtenAt = this.#deps.clock.monotonic();
     this.#response.write(text);
   }

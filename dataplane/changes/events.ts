@@ -16,18 +16,20 @@ export type ResetReason =
 
 export interface ChangeEvent {
   readonly name: "put" | "delete";
+  /** In the log of its source. */
   readonly position: LogPosition;
   /** JSON text. */
   readonly data: string;
 }
 
-export function eventText({ name, position, data }: ChangeEvent): string {
-  return `event: ${name}\nid: ${position}\ndata: ${data}\n\n`;
+/** `id` = the positions of all sources. */
+export function eventText({ name, data }: ChangeEvent, id: string): string {
+  return `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
 }
 
 /** So that the position of a quiet stream doesn't get too old. */
-export function bookmarkText(position: LogPosition): string {
-  return `event: bookmark\nid: ${position}\ndata: {}\n\n`;
+export function bookmarkText(id: string): string {
+  return `event: bookmark\nid: ${id}\ndata: {}\n\n`;
 }
 
 /** The empty id makes EventSource forget its position. */

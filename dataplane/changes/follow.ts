@@ -1,6 +1,7 @@
 // Answers a read that asks for changes: with a stream, or with JSON. Before the answer 200 the
-// position was found in the log, so nothing is missed from then on. Refuses with `not_acceptable`
-// where no changes are logged, `position_expired`, `too_many_streams` and `streams_busy`.
+// positions were found in their logs, so nothing is missed from then on. Refuses with
+// `not_acceptable` where no changes are logged, `position_expired`, `too_many_streams` and
+// `streams_busy`.
 
 import type { ServerResponse } from "node:http";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -8,36 +9,24 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
 import { ownerOf } from "../authenticate/caller.ts";
 import type { HttpResponse } from "../http/exchange.ts";
-import type { OperationPlan, PlannedRequest } from "../operation/plan.ts";
+import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
 import { releaseSlot } from "../operation/steps.ts";
 import type { DataStore } from "../store/port.ts";
-import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
+import type { ChangeLogs, LoggedRef } from "../store/ports/changes.ts";
 import type { AskedChanges } from "./asked.ts";
-import type { BatchRead } from "./batch.ts";
-import { type ChangeEvent, eventJson, type ResetReason, resetText, retryText } from "./events.ts";
-import { positionText } from "./positions.ts";
-import type { CheckStream, Place, Streams } from "./streams.ts";
-import type { View } from "./views.ts";
+import type { Track } from "./change-stream.ts";
+import { type ChangeEvent, eventJson, resetText, retryText } from "./events.ts";
+import { type ClientPosition, positionsText } from "./positions.ts";
+import type { Source } from "./sources.ts";
+import type { Place, Streams } from "./streams.ts";
 
-export interface FollowDeps<Plan> {
+export interface FollowDeps {
   readonly store: DataStore;
   readonly streams: Streams;
   readonly timers: Timers;
-  /** The request with the plan that counts now. Throws Problem where it is refused by now. */
-  readonly renew: (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
 }
 
-/** What a request follows. */
-export interface Followed<Plan> {
-  readonly of: LoggedRef;
-  readonly view: View;
-  /** What is told first; called when the position is known. Throws `not_found`. */
-  first(position: LogPosition, isResumed: boolean): Promise<readonly ChangeEvent[]>;
-  /** Whether a plan of later lets the caller see the same. */
-  isSame(current: Plan): boolean;
-}
-
-export const changesPositionHeader = "Changes-Position";
+const changesPositionHeader = "Changes-Position";
 
 /** The response to a read of something whose changes are logged says where to follow them from. */
 export async function withPosition(
@@ -49,97 +38,129 @@ export async function withPosition(
   const start = await store.newestChange(of);
   const response = await read();
   const seen = await store.newestChange(of);
-  return { ...response, headers: { ...response.headers, [changesPositionHeader]: positionText({ start, seen }) } };
+  return { ...response, headers: { ...response.headers, [changesPositionHeader]: positionsText([{ start, seen }]) } };
 }
 
-export async function followChanges<Plan extends OperationPlan>(
-  deps: FollowDeps<Plan>,
-  request: PlannedRequest<Plan>,
+/** A request for the changes of one source or several. */
+interface Following {
+  readonly deps: FollowDeps;
+  readonly request: PlannedRequest<PlanBase>;
+  readonly asked: AskedChanges;
+  readonly sources: readonly Source[];
+}
+
+export async function followChanges(
+  deps: FollowDeps,
+  request: PlannedRequest<PlanBase>,
   asked: AskedChanges,
-  followed: Followed<Plan>,
+  sources: readonly Source[],
 ): Promise<HttpResponse> {
-  const { of } = followed;
-  if (of.changes === undefined) throw notLogged(of);
+  for (const { of } of sources) requireLog(of);
+  if (asked.positions !== undefined && asked.positions.length !== sources.length) {
+    throw new Problem(
+      "invalid_parameter",
+      "The position is one of other sources; send it with the `_watch` it came from",
+    );
+  }
   // Clients wait for long, and what they are sent is bounded otherwise (streams.ts).
   releaseSlot(request.admission, undefined);
-  const { caller } = request.plan;
-  const requester = caller.kind === "anonymous" ? `anonymous:${request.incoming.request.ip}` : ownerOf(caller);
-  const newest = await deps.store.newestChange(of);
-  const { start, seen } = asked.position ?? { start: newest, seen: newest };
-  const place = deps.streams.take(of, requester, newest);
+  const following = { deps, request, asked, sources };
+  const places: Place[] = [];
+  const release = (): void => {
+    for (const place of places) place.release();
+  };
   try {
-    const gone = await whyGone(deps.store, of, [seen, start]);
-    const following = { deps, request: await forSession(deps, request), asked, followed, place, start };
-    if (asked.form === "json") return await jsonResponse(following, gone).finally(place.release);
-    const events = gone === undefined ? await followed.first(start, asked.position !== undefined) : [];
-    return streamResponse(following, gone ?? events);
+    const tracks = await takePlaces(following, places);
+    if (asked.form === "json") return await jsonResponse(following, tracks).finally(release);
+    return await streamResponse(following, tracks, release);
   } catch (error) {
-    place.release();
+    release();
     throw error;
   }
 }
 
-interface Following<Plan> {
-  readonly deps: FollowDeps<Plan>;
-  readonly request: PlannedRequest<Plan>;
-  readonly asked: AskedChanges;
-  readonly followed: Followed<Plan>;
-  readonly place: Place;
-  readonly start: LogPosition;
+type Gone = "expired" | "lost";
+
+/** Takes a place for each source. Returns where each begins, or why one can't. */
+async function takePlaces(
+  { deps, request, asked, sources }: Following,
+  places: Place[],
+): Promise<readonly Track[] | Gone> {
+  const { caller } = request.plan;
+  const requester = caller.kind === "anonymous" ? `anonymous:${request.incoming.request.ip}` : ownerOf(caller);
+  const tracks: Track[] = [];
+  for (const [at, { of, view }] of sources.entries()) {
+    const newest = await deps.store.newestChange(of);
+    const position = asked.positions?.[at] ?? { start: newest, seen: newest };
+    const place = deps.streams.take(of, requester, newest);
+    places.push(place);
+    const gone = await whyGone(deps.store, of, position);
+    if (gone !== undefined) return gone;
+    tracks.push({ feed: place.feed, view, position: position.start });
+  }
+  return tracks;
 }
 
-async function whyGone(
-  store: ChangeLogs,
-  of: LoggedRef,
-  positions: readonly LogPosition[],
-): Promise<"expired" | "lost" | undefined> {
-  for (const position of new Set(positions)) {
+async function whyGone(store: ChangeLogs, of: LoggedRef, { start, seen }: ClientPosition): Promise<Gone | undefined> {
+  for (const position of new Set([seen, start])) {
     const { outcome } = await store.changesAfter(of, position, 1);
     if (outcome !== "changes") return outcome;
   }
   return undefined;
 }
 
-/** A user's stream lives as long as the session: the request is decided again, with it. */
-async function forSession<Plan extends OperationPlan>(
-  { renew }: FollowDeps<Plan>,
-  request: PlannedRequest<Plan>,
-): Promise<PlannedRequest<Plan>> {
-  if (request.plan.caller.kind !== "user") return request;
-  const incoming = { ...request.incoming, outlivesToken: true };
-  return await renew({ ...request, incoming, generation: Number.NaN });
-}
-
-async function jsonResponse<Plan extends OperationPlan>(
-  { deps, request, asked, followed, place, start }: Following<Plan>,
-  gone: "expired" | "lost" | undefined,
-): Promise<HttpResponse> {
-  if (gone !== undefined) throw positionGone(gone);
+async function jsonResponse(following: Following, tracks: readonly Track[] | Gone): Promise<HttpResponse> {
+  const { deps, request, asked, sources } = following;
+  if (typeof tracks === "string") throw positionGone(tracks);
   const waiting = new AbortController();
   const stop = deps.timers.after(asked.waitSeconds * 1_000, () => waiting.abort());
   request.incoming.request.raw.once("close", () => waiting.abort());
-  let position = start;
-  let events: readonly ChangeEvent[] = [];
-  try {
-    let read: BatchRead | undefined = await place.feed.read(position);
-    while (read !== undefined) {
-      if (read.outcome !== "batch") throw positionGone(read.outcome);
-      events = await followed.view.eventsOf(read, position);
-      position = read.end;
-      if (events.length > 0 || asked.waitSeconds === 0) break;
-      read = await place.feed.next(position, waiting.signal);
-    }
-  } finally {
-    stop();
+  const now = await Promise.all(tracks.map(eventsNow));
+  let events: readonly ChangeEvent[] = now.flat();
+  if (events.length === 0 && asked.waitSeconds > 0) events = await firstOf(tracks, waiting);
+  stop();
+  for (const source of sources) {
+    if (!(await source.goesOn())) throw positionGone("access");
   }
-  const current = await deps.renew(request);
-  if (current !== request && !followed.isSame(current.plan)) throw positionGone("access");
+  const position = positionsText(tracks.map((track) => ({ start: track.position, seen: track.position })));
   const headers = {
     [changesPositionHeader]: position,
     ...(asked.waitSeconds > 0 && { "Preference-Applied": `wait=${asked.waitSeconds}` }),
   };
   const text = `{"changes":[${events.map(eventJson).join(",")}],"position":${JSON.stringify(position)}}`;
   return { status: 200, text, headers };
+}
+
+async function eventsNow(track: Track): Promise<readonly ChangeEvent[]> {
+  return await takeEvents(track, await track.feed.read(track.position));
+}
+
+/** What comes first from any of them; none where `waiting` is aborted before. */
+async function firstOf(tracks: readonly Track[], waiting: AbortController): Promise<readonly ChangeEvent[]> {
+  const { signal } = waiting;
+  const found = await Promise.all(
+    tracks.map(async (track) => {
+      for (;;) {
+        const read = await track.feed.next(track.position, signal);
+        if (read === undefined) return [];
+        const events = await takeEvents(track, read);
+        if (events.length === 0) continue;
+        waiting.abort();
+        return events;
+      }
+    }),
+  );
+  return found.flat();
+}
+
+async function takeEvents(
+  track: Track,
+  read: Awaited<ReturnType<Track["feed"]["read"]>>,
+): Promise<readonly ChangeEvent[]> {
+  if (read.outcome !== "batch") throw positionGone(read.outcome);
+  const events = await track.view.eventsOf(read, track.position);
+  track.position = read.end;
+  return events;
 }
 
 const streamHeaders = {
@@ -150,70 +171,35 @@ const streamHeaders = {
 };
 const resetRetryMs = { min: 500, span: 4_500 };
 
-function streamResponse<Plan extends OperationPlan>(
-  following: Following<Plan>,
-  first: "expired" | "lost" | readonly ChangeEvent[],
-): HttpResponse {
-  const { deps, request, followed, place, start } = following;
-  const stream = (response: ServerResponse): void => {
-    if (typeof first === "string") {
-      place.release();
-      response.end(retryText(resetRetryMs.min + Math.round(Math.random() * resetRetryMs.span)) + resetText(first));
-      return;
-    }
-    deps.streams.open({
-      project: keyOfProject(request.plan.project.config),
-      beginning: { feed: place.feed, view: followed.view, position: start, events: first },
-      check: checkOf(following),
-      response,
-      release: place.release,
-    });
-  };
+async function streamResponse(
+  { deps, request, asked, sources }: Following,
+  tracks: readonly Track[] | Gone,
+  release: () => void,
+): Promise<HttpResponse> {
+  if (typeof tracks === "string") {
+    release();
+    const retry = retryText(resetRetryMs.min + Math.round(Math.random() * resetRetryMs.span));
+    return { status: 200, headers: streamHeaders, stream: (response) => void response.end(retry + resetText(tracks)) };
+  }
+  const isResumed = asked.positions !== undefined;
+  const events: ChangeEvent[] = [];
+  for (const [at, source] of sources.entries()) {
+    events.push(...(await source.first((tracks[at] as Track).position, isResumed)));
+  }
+  const project = keyOfProject(request.plan.project.config);
+  const stream = (response: ServerResponse): void =>
+    deps.streams.open({ project, beginning: { tracks, events }, sources, response, release });
   return { status: 200, headers: streamHeaders, stream };
 }
 
-function checkOf<Plan extends OperationPlan>({ deps, request, followed }: Following<Plan>): CheckStream {
-  let current = request;
-  const goesOn = (): ReturnType<CheckStream> => {
-    const { caller } = current.plan;
-    const expiresAt =
-      current.proof === undefined || caller.kind === "user" ? Number.POSITIVE_INFINITY : current.proof.validUntil;
-    return { goesOn: true, expiresAt };
-  };
-  const renewed = async (renewing: Promise<PlannedRequest<Plan>>): Promise<Awaited<ReturnType<CheckStream>>> => {
-    try {
-      const next = await renewing;
-      if (!followed.isSame(next.plan)) return { goesOn: false, reason: "access" };
-      current = next;
-      return goesOn();
-    } catch (error) {
-      return { goesOn: false, reason: reasonOf(error) };
-    }
-  };
-  return () => {
-    try {
-      const next = deps.renew(current);
-      return next instanceof Promise ? renewed(next) : goesOn();
-    } catch (error) {
-      return { goesOn: false, reason: reasonOf(error) };
-    }
-  };
-}
-
-function reasonOf(error: unknown): ResetReason {
-  const code = error instanceof Problem ? error.code : undefined;
-  if (code === "data_lost") return "lost";
-  return code?.startsWith("unknown_") ? "deleted" : "access";
-}
-
-function notLogged(of: LoggedRef): Problem {
+function requireLog(of: LoggedRef): void {
+  if (of.changes !== undefined) return;
   const what = "resource" in of ? "ApiResource" : "RootKey";
-  return new Problem("not_acceptable", `Changes can't be followed here: spec.changes of the ${what} is not set`);
+  const detail = `Changes can't be followed here: write \`changes: {}\` below spec of the ${what}`;
+  throw new Problem("not_acceptable", detail);
 }
 
-function positionGone(reason: ResetReason): Problem {
-  return new Problem(
-    "position_expired",
-    `Changes behind this position are no longer known (${reason}); read again, and follow from the new position`,
-  );
+function positionGone(reason: Gone | "access"): Problem {
+  const detail = `Changes behind this position are no longer known (${reason}); read again, and follow from the new position`;
+  return new Problem("position_expired", detail);
 }

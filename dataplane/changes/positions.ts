@@ -12,19 +12,22 @@ export interface ClientPosition {
   readonly seen: LogPosition;
 }
 
-const pattern = /^(\d{1,20}(?:-\d{1,20})?\.[0-9a-f]{8})(?:,(\d{1,20}(?:-\d{1,20})?\.[0-9a-f]{8}))?$/;
+const entry = /^\d{1,20}(?:-\d{1,20})?\.[0-9a-f]{8}$/;
+const betweenSources = ";";
 
-export function positionText({ start, seen }: ClientPosition): string {
-  return start === seen ? start : `${start},${seen}`;
+/** One for each source, in the order in which they were asked for. */
+export function positionsText(positions: readonly ClientPosition[]): string {
+  return positions.map(({ start, seen }) => (start === seen ? start : `${start},${seen}`)).join(betweenSources);
 }
 
 /** Throws Problem `invalid_parameter`; `name` says where the text was sent. */
-export function parsePosition(text: string, name: string): ClientPosition {
-  const [, start, seen = start] = pattern.exec(text) ?? [];
-  if (start === undefined || seen === undefined) {
-    throw new Problem("invalid_parameter", `${name} must be a position as Changes-Position or an event's id has it`);
-  }
-  return { start, seen };
+export function parsePositions(text: string, name: string): readonly ClientPosition[] {
+  return text.split(betweenSources).map((each) => {
+    const [start = "", seen = start, ...more] = each.split(",");
+    if (entry.test(start) && entry.test(seen) && more.length === 0) return { start, seen };
+    const detail = `${name} must be a position as Changes-Position or an event's id has it`;
+    throw new Problem("invalid_parameter", detail);
+  });
 }
 
 /** Whether one position of a log comes before another one. */

@@ -8,8 +8,8 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Beginning, ChangeStream } from "./change-stream.ts";
-import type { ResetReason } from "./events.ts";
 import { Feed, type FeedDeps } from "./feed.ts";
+import { resetReasonOf, type Source } from "./sources.ts";
 
 /** A client that follows changes, as a stream or by waiting for one response. */
 export interface Place {
@@ -17,18 +17,12 @@ export interface Place {
   release(): void;
 }
 
-/** Whether the stream goes on, asked every second and when the project changes. */
-export type CheckStream = () => StreamCheck | Promise<StreamCheck>;
-
-export type StreamCheck =
-  /** `expiresAt` = milliseconds of Unix time at which the credential expires. */
-  { readonly goesOn: true; readonly expiresAt: number } | { readonly goesOn: false; readonly reason: ResetReason };
-
 export interface OpenedStream {
   /** `<namespace>/<name>`. */
   readonly project: string;
   readonly beginning: Beginning;
-  readonly check: CheckStream;
+  /** Each is asked every second, and when the project changes, whether it goes on. */
+  readonly sources: readonly Source[];
   /** Its head was sent. */
   readonly response: ServerResponse;
   /** Called at the end. */
@@ -65,7 +59,7 @@ interface OpenFeed {
 
 interface CheckedStream {
   readonly stream: ChangeStream;
-  readonly check: CheckStream;
+  readonly sources: readonly Source[];
 }
 
 export function createStreams(deps: StreamsDeps): Streams {
@@ -76,10 +70,16 @@ export function createStreams(deps: StreamsDeps): Streams {
   let stopTicking: (() => void) | undefined;
   let isClosed = false;
 
-  const check = async (each: CheckedStream): Promise<void> => {
-    const checked = await each.check();
-    if (checked.goesOn) each.stream.tick(checked.expiresAt);
-    else each.stream.reset(checked.reason);
+  const check = async ({ stream, sources }: CheckedStream): Promise<void> => {
+    try {
+      for (const source of sources) {
+        const goesOn = source.goesOn();
+        if (!(goesOn instanceof Promise ? await goesOn : goesOn)) return stream.reset("access");
+      }
+      stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
+    } catch (error) {
+      stream.reset(resetReasonOf(error));
+    }
   };
 
   const tick = (): void => {
@@ -125,10 +125,10 @@ export function createStreams(deps: StreamsDeps): Streams {
         },
       };
     },
-    open({ project, beginning, check: checkStream, response, release }) {
+    open({ project, beginning, sources, response, release }) {
       const stream = new ChangeStream({ clock, timers, random }, beginning, response);
       if (isClosed) stream.end();
-      const each = { stream, check: checkStream };
+      const each = { stream, sources };
       const siblings = open.get(project) ?? new Set();
       open.set(project, siblings.add(each));
       response.once("close", () => {

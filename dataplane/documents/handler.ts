@@ -8,8 +8,9 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
-import { type AskedChanges, askedChangesOf } from "../changes/asked.ts";
+import { askedChangesOf } from "../changes/asked.ts";
 import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
+import { type Followed, sourceOf } from "../changes/sources.ts";
 import { valueView } from "../changes/views.ts";
 import {
   currentResponse,
@@ -49,7 +50,7 @@ import { type DocumentRef, documentOf, type Path } from "../store/ports/refs.ts"
 import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
-export interface DocumentsDeps extends OperationDeps<DocumentPlan>, FollowDeps<DocumentPlan> {
+export interface DocumentsDeps extends OperationDeps<DocumentPlan>, FollowDeps {
   readonly lock: DocumentLock;
 }
 
@@ -86,7 +87,9 @@ export function carryOutDocument(deps: DocumentsDeps, decided: DocumentRequest):
 async function readDocument(deps: DocumentsDeps, request: DocumentRequest): Promise<HttpResponse> {
   const { plan, incoming } = request;
   const asked = askedChangesOf(incoming.request, incoming.rawUrl);
-  if (asked !== undefined) return followValue(deps, request, asked);
+  if (asked !== undefined) {
+    return followChanges(deps, request, asked, [await sourceOf(deps.renew, request, followedValue(request))]);
+  }
   return plan.document.changes === undefined
     ? readValue(request)
     : withPosition(plan.store, plan.document, () => readValue(request));
@@ -100,16 +103,15 @@ async function readValue(request: DocumentRequest): Promise<HttpResponse> {
 }
 
 /** The value at the path is told first, and then when it differs. */
-async function followValue(deps: DocumentsDeps, request: DocumentRequest, asked: AskedChanges): Promise<HttpResponse> {
-  const { plan, subPath: path } = request;
+export function followedValue({ plan, subPath: path }: DocumentRequest): Followed<DocumentPlan> {
   const value = { rootKey: plan.rootKey.key, path, read: () => currentText(plan, path) };
   const view = valueView(value);
-  return followChanges(deps, request, asked, {
+  return {
     of: plan.document,
     view,
     isSame: (current) => hasSameRules(plan, current),
     first: async (position) => [view.begin(position, await value.read())],
-  });
+  };
 }
 
 /** A write whose body has arrived, with what its operation needs. */

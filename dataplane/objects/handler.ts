@@ -12,7 +12,8 @@ import type { Semaphore } from "../../core/semaphore.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
 import { askedChangesOf, viewQueryOf } from "../changes/asked.ts";
-import { type FollowDeps, type Followed, followChanges, withPosition } from "../changes/follow.ts";
+import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
+import { type Followed, sourceOf } from "../changes/sources.ts";
 import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../changes/views.ts";
 import type { LiveResource } from "../config/directory.ts";
 import {
@@ -63,7 +64,7 @@ import {
   validateUpdate,
 } from "./validate-object.ts";
 
-export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps<ObjectsPlan> {
+export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps {
   readonly clock: Clock;
   readonly newId: ObjectIds;
   readonly preparer: CollectionPreparer;
@@ -115,14 +116,17 @@ export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest
   if (preparing !== undefined) await awaitIndexes(preparing);
   const { incoming } = request;
   const asked = askedChangesOf(incoming.request, incoming.rawUrl);
-  if (asked !== undefined) return await followChanges(deps, request, asked, followedObjects(request));
+  if (asked !== undefined) {
+    const source = await sourceOf(deps.renew, request, followedObjects(request));
+    return await followChanges(deps, request, asked, [source]);
+  }
   const read = (): Promise<HttpResponse> =>
     plan.list === undefined ? readObject(request, preconditions) : readList(deps, request, plan.list, preconditions);
   return plan.collection.changes === undefined ? await read() : await withPosition(plan.store, plan.collection, read);
 }
 
 /** The changes of the objects that the caller sees, or of one. */
-function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
+export function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
   const { plan, subPath, incoming } = request;
   const [id] = subPath;
   const fields = plan.list?.query.fields ?? plan.fields;

@@ -12,6 +12,8 @@ export type Target =
   | { readonly kind: "collection"; readonly resource: string }
   | { readonly kind: "object"; readonly resource: string; readonly id: string }
   | { readonly kind: "document"; readonly rootKey: string; readonly path: Path }
+  /** Changes of several sources, which the query names. */
+  | { readonly kind: "changes" }
   | { readonly kind: "sessions" }
   | { readonly kind: "refresh" }
   /** `id` = `current` is the session of the caller. */
@@ -40,6 +42,7 @@ const methodTable = {
   object: { GET: "read", PUT: "update", PATCH: "update", DELETE: "delete" },
   documentRoot: { GET: "read", PUT: "update", PATCH: "update" },
   document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
+  changes: { GET: "by_feature" },
   sessions: { GET: "by_feature", POST: "public" },
   refresh: { POST: "public" },
   session: { GET: "by_feature", DELETE: "by_feature" },
@@ -101,6 +104,9 @@ export function route(segments: Segments): Target {
     case "json":
       target = matchJson(segments);
       break;
+    case "changes":
+      if (segments.length === 1) target = { kind: "changes" };
+      break;
     case "sessions":
       target = matchSessions(segments);
       break;
@@ -125,7 +131,7 @@ export function route(segments: Segments): Target {
 export function unknownPath(): Problem {
   return new Problem(
     "unknown_path",
-    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /changes, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
   );
 }
 
@@ -164,6 +170,7 @@ type Of<K extends Target["kind"]> = Extract<Target, { kind: K }>;
 export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
+  | { readonly kind: "changes"; readonly target: Of<"changes"> }
   | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
   | {
       readonly kind: "description";
@@ -183,6 +190,8 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
       if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey with this name");
       return { kind: "document", target, rootKey };
     }
+    case "changes":
+      return { kind: "changes", target };
     case "base":
     case "openapi":
     case "docs":

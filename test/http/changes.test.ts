@@ -165,6 +165,46 @@ describeServedOnBothStores("a stream of changes", (serve) => {
   });
 });
 
+describeServedOnBothStores("changes of several sources over one connection", (serve) => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serve(shop);
+  });
+  const watch = ["api/books?status=open", "json/settings/beta"]
+    .map((each) => `_watch=${encodeURIComponent(each)}`)
+    .join("&");
+
+  it("come with positions of all, from which the stream goes on", async () => {
+    const stream = await follow(served, `/changes?${watch}`, { as: alice });
+    const { id } = await make(served, "books", { title: "Dune", status: "open" }, alice);
+    await served.send("/json/settings/beta", { method: "PUT", body: true, as: alice });
+    const sent = await stream.changes(3);
+    expect(sent.map(({ data }) => data["id"] ?? data["value"]).sort()).toEqual([false, id, true].sort());
+    stream.close();
+    const { id: next } = await make(served, "books", { title: "Emma", status: "open" }, alice);
+    const headers = { "last-event-id": stream.position() };
+    const resumed = await follow(served, `/changes?${watch}`, { as: alice, headers });
+    expect((await resumed.changes(2)).map(({ data }) => data["id"] ?? data["value"])).toEqual([true, next]);
+  });
+
+  it("come as JSON from whichever changes first", async () => {
+    const now = await served.send(`/changes?${watch}`, { as: alice });
+    const path = `/changes?${watch}&_position=${encodeURIComponent(String(now.json()["position"]))}`;
+    const waiting = served.send(path, { as: alice, headers: { prefer: "wait=20" } });
+    const { id } = await make(served, "books", { title: "Dune", status: "open" }, alice);
+    expect((await waiting).json()).toMatchObject({ changes: [{ event: "put", data: { id } }] });
+  });
+
+  it("are refused where one of them is, and with a position of others", async () => {
+    const refused = async (query: string, as = alice) => outcome(await served.send(`/changes?${query}`, { as }));
+    expect(await refused(`${watch}&_watch=api%2Fquiet`)).toEqual([406, "not_acceptable"]);
+    expect(await refused(`${watch}&_watch=api%2Fnothing`)).toEqual([404, "unknown_resource"]);
+    expect(await refused("_watch=sessions")).toEqual([400, "invalid_parameter"]);
+    expect(await refused("")).toEqual([400, "invalid_parameter"]);
+    expect(await refused(`${watch}&_position=1-1.00000000`)).toEqual([400, "invalid_parameter"]);
+  });
+});
+
 describeServedOnBothStores("changes as JSON", (serve) => {
   let served: Served;
   beforeEach(async () => {

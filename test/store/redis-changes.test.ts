@@ -4,7 +4,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { StoreFull } from "../../core/errors/store-errors.ts";
-import { purgeCollection } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection } from "../../dataplane/config/purge-steps.ts";
 import { loggedBytes } from "../../dataplane/store/change-entries.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { LoggedRef } from "../../dataplane/store/ports/changes.ts";

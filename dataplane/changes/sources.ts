@@ -1,0 +1,64 @@
+// What a request follows, and whether its caller may go on.
+
+import { Problem } from "../../core/errors/problem.ts";
+import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
+import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
+import type { ChangeEvent, ResetReason } from "./events.ts";
+import type { View } from "./views.ts";
+
+/** What a feature knows of it. */
+export interface Followed<Plan> {
+  readonly of: LoggedRef;
+  readonly view: View;
+  /** What is told first; called when the position is known. Throws `not_found`. */
+  first(position: LogPosition, isResumed: boolean): Promise<readonly ChangeEvent[]>;
+  /** Whether a plan of later lets the caller see the same. */
+  isSame(current: Plan): boolean;
+}
+
+export interface Source extends Omit<Followed<never>, "isSame"> {
+  /**
+   * Whether the caller may still read this, and the same part of it. Throws Problem where the
+   * request would be refused by now. A promise only where something changed.
+   */
+  goesOn(): boolean | Promise<boolean>;
+  /** Milliseconds of Unix time at which the credential expires. */
+  expiresAt(): number;
+}
+
+/** The request with the plan that counts now. Throws Problem where it is refused by now. */
+export type Renew<Plan> = (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
+
+/** A user's stream lives as long as the session: the request is decided again, with it. */
+export async function sourceOf<Plan extends PlanBase>(
+  renew: Renew<Plan>,
+  request: PlannedRequest<Plan>,
+  { isSame, ...followed }: Followed<Plan>,
+): Promise<Source> {
+  let current = request;
+  if (request.plan.caller.kind === "user") {
+    const incoming = { ...request.incoming, outlivesToken: true };
+    current = await renew({ ...request, incoming, generation: Number.NaN });
+  }
+  const accept = (next: PlannedRequest<Plan>): boolean => {
+    if (!isSame(next.plan)) return false;
+    current = next;
+    return true;
+  };
+  return {
+    ...followed,
+    goesOn() {
+      const next = renew(current);
+      if (next instanceof Promise) return next.then(accept);
+      return next === current || accept(next);
+    },
+    expiresAt: () => current.proof?.validUntil ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Why a stream ends whose source threw this. */
+export function resetReasonOf(error: unknown): ResetReason {
+  const code = error instanceof Problem ? error.code : undefined;
+  if (code === "data_lost") return "lost";
+  return code?.startsWith("unknown_") ? "deleted" : "access";
+}
