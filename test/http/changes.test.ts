@@ -1,9 +1,9 @@
 // Clients that follow changes: what they are told, in which order, from where, and until when.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { make, outcome } from "../support/http/api-calls.ts";
+import { login, make, outcome } from "../support/http/api-calls.ts";
 import { closeStreams, follow } from "../support/http/event-stream.ts";
-import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { apikey, bearer, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
@@ -13,6 +13,7 @@ const shop = project(
   "shop",
   withKey("alice"),
   withKey("bob"),
+  withUser("ann"),
   withResource("books", {
     schema: { properties: { title: { type: "string" }, status: { type: "string" } } },
     scope: { read: "All", write: "All" },
@@ -143,6 +144,14 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect(await other.changes(1)).toMatchObject([{ event: "put", data: { id } }]);
     served.change(withResource("books", { scope: { read: "Own", write: "Own" }, changes }));
     expect((await other.ended()).at(-1)).toMatchObject({ event: "reset", data: { reason: "access" } });
+  });
+
+  it("ends with a reset when the caller's session ends", async () => {
+    const { access_token, session_id } = await login(served, "ann");
+    const as = bearer(access_token);
+    const stream = await follow(served, "/api/books", { as });
+    await served.send(`/sessions/${session_id}`, { method: "DELETE", as });
+    expect((await stream.ended()).at(-1)).toMatchObject({ event: "reset", data: { reason: "access" } });
   });
 
   it("is refused where no changes are logged, to who may not read, and for parameters of lists", async () => {
