@@ -5,6 +5,7 @@ import { login, make, outcome } from "../support/http/api-calls.ts";
 import { closeStreams, follow } from "../support/http/event-stream.ts";
 import { apikey, bearer, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
 const alice = apikey("alice");
@@ -109,6 +110,27 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect((await follow(served, `/api/books/${id}`, { as: alice })).status).toBe(404);
     const resumed = await follow(served, `/api/books/${id}?_position=${stream.position()}`, { as: alice });
     expect(await resumed.changes(1)).toMatchObject([{ event: "delete", data: { id } }]);
+  });
+
+  it("of one object that goes on from an older position tells nothing older than it began with", async () => {
+    const { id } = await make(served, "books", { title: "first" }, alice);
+    // While somebody follows the collection, the replica keeps what it read of each change.
+    const collection = await follow(served, "/api/books", { as: alice });
+    const position = collection.position();
+    for (const [at, title] of ["second", "third"].entries()) {
+      await put(`/api/books/${id}`, { title });
+      await collection.changes(at + 1);
+    }
+    const stream = await follow(served, `/api/books/${id}?_position=${position}`, { as: alice });
+    await put(`/api/books/${id}`, { title: "fourth" });
+    await collection.changes(3);
+    const { id: other } = await make(served, "books", { title: "another" }, alice);
+    await collection.changes(4);
+    await remove(`/api/books/${id}`);
+    await eventually(() => expect(stream.events().at(-1)).toMatchObject({ event: "delete", data: { id } }));
+    const titles = stream.events().map(({ data }) => (data["object"] as { readonly title: string } | undefined)?.title);
+    expect(titles).toEqual(["third", "fourth", undefined]);
+    expect(stream.text()).not.toContain(other);
   });
 
   it("of a path of a root key begins with its value, and tells it when it differs", async () => {

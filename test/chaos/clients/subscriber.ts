@@ -1,5 +1,5 @@
 // A client that lists, follows the changes from there, and applies them to what it has. It is cut
-// off at random, and goes on from its position, or from an older one, or lists again. When nobody
+// off at random, and goes on from there, or from what it had earlier, or lists again. When nobody
 // writes any more, what it has is compared with a list.
 
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
@@ -17,7 +17,7 @@ export interface Source {
   readonly path: string;
   /** Whose objects it sees; absent = all. */
   readonly sees?: string;
-  /** How often it goes on from an older position, and lists again, of all times that it was cut off. */
+  /** How often it goes on from an older state, and lists again, of all times that it was cut off. */
   readonly goesBack?: number;
   readonly listsAgain?: number;
 }
@@ -43,7 +43,7 @@ export interface SubscriberDeps extends ClientDeps {
 const connectedFor = { least: 20, more: 1_500 };
 const awayFor = 2_500;
 const betweenTries = 100;
-const remembered = 20;
+const remembered = 5;
 
 type State = ReadonlyMap<string, string>;
 
@@ -56,8 +56,10 @@ export class Subscriber {
   readonly #source: Source;
   readonly #deps: SubscriberDeps;
   #state = new Map<string, string>();
-  /** The newest one last; none before the first list and after a reset. */
-  #positions: string[] = [];
+  /** None before the first list and after a reset. */
+  #position: string | undefined;
+  /** What it had where it was cut off before, as a client has that restores a backup. */
+  #saved: Listed[] = [];
   #connections = 0;
   #isOver = false;
   #request: ClientRequest | undefined;
@@ -72,10 +74,10 @@ export class Subscriber {
   async run(): Promise<void> {
     const { random } = this.#deps;
     while (!this.#isOver) {
-      if (this.#positions.length === 0) await this.#begin();
+      if (this.#position === undefined) await this.#begin();
       else await this.#follow();
       if (this.#deps.stopped()) await sleep(betweenTries);
-      else if (random.fraction() < (this.#source.listsAgain ?? 0)) this.#positions = [];
+      else if (random.fraction() < (this.#source.listsAgain ?? 0)) this.#position = undefined;
       else if (this.#deps.isTrimmed && random.fraction() < 0.3) await sleep(random.fraction() * awayFor);
     }
   }
@@ -109,7 +111,7 @@ export class Subscriber {
     const listed = await this.#list();
     if (listed === undefined) return await sleep(betweenTries);
     this.#state = new Map(listed.state);
-    this.#positions = [listed.position];
+    this.#position = listed.position;
   }
 
   async #list(): Promise<Listed | undefined> {
@@ -134,9 +136,10 @@ export class Subscriber {
   /** Until it is cut off, or the stream ends. */
   async #follow(): Promise<void> {
     const { random } = this.#deps;
-    const goesBack = random.fraction() < (this.#source.goesBack ?? 0);
-    const position = goesBack ? random.pick(this.#positions) : this.#positions.at(-1);
-    const response = await this.#connect(random.pick(this.#deps.replicas()), position ?? "");
+    if (random.fraction() < (this.#source.goesBack ?? 0)) this.#goBack();
+    const position = this.#position ?? "";
+    this.#saved = [...this.#saved.slice(1 - remembered), { position, state: new Map(this.#state) }];
+    const response = await this.#connect(random.pick(this.#deps.replicas()), position);
     if (response === undefined) return await sleep(betweenTries);
     this.#connections += 1;
     const end = setTimeout(() => this.#cutOff(), connectedFor.least + random.fraction() ** 2 * connectedFor.more);
@@ -152,6 +155,13 @@ export class Subscriber {
     } finally {
       clearTimeout(end);
     }
+  }
+
+  #goBack(): void {
+    if (this.#saved.length === 0) return;
+    const { position, state } = this.#deps.random.pick(this.#saved);
+    this.#position = position;
+    this.#state = new Map(state);
   }
 
   #cutOff(): void {
@@ -186,10 +196,10 @@ export class Subscriber {
     if (event === "reset") {
       const reason = String(data["reason"]);
       history.add({ kind: "reset", subscriber: this.#name, reason, isTrimmed, at: history.now() });
-      this.#positions = [];
+      this.#position = undefined;
       return;
     }
-    if (position !== undefined) this.#positions = [...this.#positions.slice(1 - remembered), position];
+    this.#position = position ?? this.#position;
     if (event === "put" || event === "delete") this.#change(event, data);
   }
 

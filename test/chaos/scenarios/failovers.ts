@@ -29,6 +29,12 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }, patience);
 }
 
+/** For a moment, so that something is lost: the replica is dropped whenever something is written. */
+async function endReplication({ pause }: Stage, { port }: TestRedis): Promise<void> {
+  await askRedis(port, 'CONFIG SET client-output-buffer-limit "replica 1 1 0"');
+  await pause(50, 400);
+}
+
 interface KilledPrimary {
   readonly what: string;
   /** Whether clients are sent to this one by now. */
@@ -47,6 +53,7 @@ async function killPrimary(
   const [primary, replica] = (await isPrimary(pair[0])) ? pair : [pair[1], pair[0]];
   await until("the replica is in step", () => isInStep(replica));
   await stage.pause(500, 1_500);
+  if (stage.random.fraction() < 0.5) await endReplication(stage, primary);
   stage.history.fault(`kill -9 of ${what}`);
   const from = stage.history.now() - replicationMs;
   await primary.kill();

@@ -1,5 +1,6 @@
 // What those who follow one log are told by their replica's feed, at any moment that they ask.
 
+import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { systemTimers } from "../../../../core/timers.ts";
@@ -18,7 +19,7 @@ function openFeed(): { readonly feed: Feed; readonly answer: () => void } {
   const first = Promise.withResolvers<ChangesRead>();
   const store: FeedDeps["store"] = {
     changesAfter: async (_of, after) => (after === begun ? await first.promise : { outcome: "changes", changes: [] }),
-    async *readObjects() {},
+    readObjects: () => Readable.from([]),
     onChanges: () => () => undefined,
   };
   const deps = { store, timers: systemTimers, onFailure: () => undefined };
