@@ -87,6 +87,15 @@ export function valueView(view: ValueView): View & {
 } {
   let tag: string | undefined;
   const key = JSON.stringify(view.path);
+  /** A failed read isn't kept: the batch is asked for again. */
+  const readValue = async (batch: Batch): Promise<string | undefined> => {
+    try {
+      return await view.read();
+    } catch (failure) {
+      batch.rendered.delete(key);
+      throw failure;
+    }
+  };
   return {
     begin(position, text) {
       tag = text === undefined ? undefined : entityTag(text);
@@ -94,7 +103,7 @@ export function valueView(view: ValueView): View & {
     },
     async eventsOf(batch) {
       if (batch.changes.length === 0) return [];
-      const text = await rendered(batch, key, () => view.read());
+      const text = await rendered(batch, key, () => readValue(batch));
       const next = text === undefined ? undefined : entityTag(text);
       if (next === tag) return [];
       tag = next;
