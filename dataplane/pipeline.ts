@@ -133,7 +133,9 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
   let context = emptyContext;
   /** From the moment when reading or writing stored data may have begun. */
   let usesStoredData = false;
-  /** Characters of the response; undefined where it says nothing of what others weigh. */
+  /**
+   * Characters of the response, for the limiter's estimate; undefined if the store failed.
+   */
   let length: number | undefined;
   try {
     const shape = requestShape(deps.directory, deps.address.path, incoming.request, incoming.rawUrl);
@@ -168,7 +170,10 @@ interface FailedRequest {
   readonly usesStoredData: boolean;
 }
 
-/** The error to send, `data_lost` in place of what may come of a loss. Waits for a turn. */
+/**
+ * The error to send, `data_lost` in place of what may come of a loss. Waits until the project may
+ * compute.
+ */
 async function reportedError(
   deps: PipelineDeps,
   error: unknown,
@@ -246,9 +251,9 @@ interface FreshDecision extends Omit<PlannedDecision, "generation"> {
 }
 
 /**
- * Project, then target, then caller, then plan. What takes longer the more the request sends is
- * done in turns of the project, which is found first. `slot` = the one that the request holds by
- * now.
+ * Project, then target, then caller, then plan. What takes longer the more the request sends runs
+ * fairly between projects; so the project is found first. `slot` = the one that the request holds
+ * by now.
  */
 async function decide(
   deps: PipelineDeps,

@@ -157,7 +157,7 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
     },
     onRefusals(refusals) {
       for (const { project, field, reason } of refusals)
-        logger.warn("Config field refused", { project, field, reason });
+        logger.warn("Field of Project refused", { project, field, reason });
     },
   });
 }

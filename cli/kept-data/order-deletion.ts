@@ -132,7 +132,7 @@ function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: Or
 function sayNotOrdered(batch: readonly Ordered[], out: OrderDeps["out"]): void {
   for (const { item } of batch) {
     out(
-      `${nameOf(item)}: not ordered, so many orders stand that the operator has not taken up: is the operator running and leading? Order it again then`,
+      `${nameOf(item)}: not ordered: the operator has not processed earlier orders; check that one is leading, then run this again`,
     );
   }
 }

@@ -125,8 +125,8 @@ async function deleteChosen(
 function whyNot({ because, entry }: KeptItem): string {
   if (because === "OtherController")
     return "another installation looks after the Project of that name: delete that Project first";
-  if (because === "NamespaceNotWatched") return "the operator's account may not look into the namespace: let it";
-  return `the ${kindOf(entry)} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
+  if (because === "NamespaceNotWatched") return "the operator's account can't read the namespace: grant it access";
+  return `the ${kindOf(entry)} still exists: delete it first, or set deletionPolicy: Delete on it`;
 }
 
 function summary(count: number): string {

@@ -278,7 +278,7 @@ export const deleteData = switchSetting(
 
 export const all = switchSetting("all", "With --delete: everything that is listed");
 
-export const yes = switchSetting("yes", "With --delete --all: do it, and don't only say what would be deleted");
+export const yes = switchSetting("yes", "With --delete --all: delete, instead of only listing");
 
 export const timeout = {
   flag: "timeout",

@@ -80,7 +80,7 @@ async function infoOf(server: Redis | undefined, section: "replication" | "memor
   try {
     return (await server?.info(section)) ?? "";
   } catch {
-    // It is away, which is news to nobody who asks this: it will be asked again.
+    // The server can't be reached; callers ask again.
     return "";
   }
 }

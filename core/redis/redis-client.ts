@@ -96,8 +96,8 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
 const key = "jp:{probe}:json";
 
 /**
- * Throws RedisFault with the code NOJSON. A user without the right to the module counts as an
- * answer: Redis looks commands up before it checks rights.
+ * Throws RedisFault with the code NOJSON. NOPERM shows that the module is loaded: Redis looks up
+ * the command before it checks rights.
  */
 export async function requireJson(redisClient: RedisClient): Promise<void> {
   try {

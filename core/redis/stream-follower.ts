@@ -38,7 +38,7 @@ export class StreamFollower {
     this.#options = options;
   }
 
-  /** The first reading, for who wants to know that it failed; otherwise `run` does it. */
+  /** The first read. It rejects on failure. Optional: `run` also reads first. */
   async begin(): Promise<void> {
     const { commands, stream } = this.#options;
     // The stream's end is read first, so that nothing falls between the two.

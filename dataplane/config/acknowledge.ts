@@ -12,7 +12,7 @@ import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { FieldRefusal } from "./load-project.ts";
 
 export interface Acknowledger {
-  /** Sends soon; of several in one moment the last. */
+  /** Sends within 20 ms; a later call in that time replaces this one. */
   applied(revision: number, refusals: readonly FieldRefusal[]): void;
   /** Sends it soon, and with every heartbeat for `wantedForMs`. */
   wantKeys(wanted: WantedKeys): void;

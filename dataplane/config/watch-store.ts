@@ -55,8 +55,8 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
     const { meta } = configKeys;
     const fields = [storeFields.id, storeFields.loss, storeFields.refusesLoss];
     const [id, name, refusesLoss] = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
-    // Emptied, and the operator has not been there yet. A loss that had a name before is another
-    // one: who accepted that has not accepted this.
+    // Emptied, and the operator has not been there yet. Whoever accepted an earlier loss has not
+    // accepted this one.
     if (id === undefined && name === undefined) return isGuarded ? {} : "nothing";
     isGuarded = refusesLoss === "1";
     return name === undefined ? undefined : { name };

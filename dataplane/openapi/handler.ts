@@ -84,7 +84,7 @@ function pageOf({ config }: LiveProject, base: string, headers: IncomingHttpHead
   return { status: 302, headers: { Location: `${pathname.replace(/\/$/, "")}/${page}`, Vary: "Accept, Origin" } };
 }
 
-/** For the reference page to lead to the console; nowhere, if nobody may use that. */
+/** The Link header from the reference page to the console; none if nobody may use the console. */
 function linkToConsole({ config }: LiveProject, base: string): Readonly<Record<string, string>> {
   return config.console === "Nobody" ? {} : { Link: `<${base}/console>; rel="related"; title="Console"` };
 }

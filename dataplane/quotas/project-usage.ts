@@ -13,7 +13,10 @@ import { Problem } from "../../core/errors/problem.ts";
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { type Amounts, noAmounts, type PartialAmounts, plus } from "./stored-amounts.ts";
 
-/** After this time the store is asked while writes go on, and after the next one before them. */
+/**
+ * Older than `freshMs`: refresh in the background. Older than `staleMs`: refresh before the next
+ * write.
+ */
 const freshMs = 1_000;
 const staleMs = 2_000;
 /** A refusal depends on amounts of at most this age. */

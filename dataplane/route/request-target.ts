@@ -76,13 +76,13 @@ function faultOf(decoded: string | undefined): Problem | undefined {
   if (decoded === "") {
     return new Problem(
       "invalid_path",
-      "The path has an empty segment; write one slash between segments. An empty key is reached in the value around it",
+      "The path has an empty segment; write one slash between segments. To reach an empty key, read or write the object that contains it",
     );
   }
   if (decoded.includes("\0"))
     return new Problem(
       "invalid_path",
-      "A path segment can't contain NUL; a key that does is reached in the value around it",
+      "A path segment can't contain NUL; to reach a key that does, read or write the object that contains it",
     );
   if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
     return new Problem("path_too_long", `A path segment may have at most ${maxSegmentBytes} bytes`);

@@ -23,7 +23,7 @@ export type Target =
   | { readonly kind: "base" }
   /** `file` is what the page needs, absent for the page itself. */
   | { readonly kind: "docs" | "console"; readonly file?: string }
-  /** The description for the console, which those may read who may use that. */
+  /** The OpenAPI document for the console; whoever may use the console may read it. */
   | { readonly kind: "consoleDescription" };
 
 /**

@@ -100,7 +100,7 @@ it("what is kept of a namespace that the operator no longer watches is listed, a
     expect((await orphans()).out).toMatch(new RegExp(`^${name} .* NamespaceNotWatched `, "m")),
   );
   const refused = await orphans("--delete", name);
-  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("may not look into the namespace") });
+  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("can't read the namespace") });
 });
 
 it("without the right to write the Secret, the command says which rights it takes", async () => {

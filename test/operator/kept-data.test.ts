@@ -149,7 +149,7 @@ describe.concurrent("what is kept although nobody serves it", () => {
     ]);
     const whole = await orphans("--delete", `${tenant.namespace}/shop`);
     expect(whole.code).toBe(1);
-    expect(whole.error).toContain("the ApiResource that they belong to is there: delete it first");
+    expect(whole.error).toContain("the ApiResource still exists: delete it first");
     expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([1, 1]);
     await tenant.remove("ApiResource", "books");
     await eventually(

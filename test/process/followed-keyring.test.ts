@@ -77,7 +77,7 @@ describe("a replica whose mounted key ring is renewed", () => {
   it("serves what it had while it lacks the key, and the rest soon after it came", async () => {
     const publisher = await begun(promoted);
     await publisher.publish(grown);
-    await eventually(() => expect(replica.log()).toContain('"Config field refused"'));
+    await eventually(() => expect(replica.log()).toContain('"Field of Project refused"'));
     expect(await status("books", "admin")).toBe(200);
     expect(await status("films", "admin")).toBe(404);
     expect(await status("books", "other")).toBe(503);

@@ -34,7 +34,7 @@ interface KeyWaitsDeps {
 export const waitMs = 2_000;
 /** Requests that wait for one issuer; each occupies its connection. */
 export const maxWaiting = 100;
-/** Issuers of which is remembered when they were asked for last. */
+/** Issuers whose last request for keys is remembered. */
 const maxRemembered = 10_000;
 
 interface Waiter {

@@ -22,7 +22,7 @@ export interface QueryPlan {
 export interface IndexPlan {
   /** Gives the page and the count without reading other objects. */
   readonly answeringScan?: IndexScan;
-  /** Each finds all objects that may match, and others: of use where these are few. */
+  /** Each returns all matches and perhaps more; useful if few. */
   readonly candidateScans: readonly IndexScan[];
   /** Whether matches are shown in order of creation: all have the same value of each sort key. */
   readonly isInCreationOrder: boolean;

@@ -27,7 +27,7 @@ export interface ListRequest {
   readonly preconditions: Preconditions | undefined;
   /** The collection's absolute URL, as the request named it. */
   readonly url: string;
-  /** Bounds the scans and long pages that run at once in this process (scan.ts). */
+  /** Bounds the scans and long pages that run at once in this process. */
   readonly scanSemaphore: Semaphore;
   /** Called when the store lacks an index of the configuration: it is being built, or was lost. */
   readonly onIndexMissing: () => void;

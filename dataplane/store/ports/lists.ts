@@ -5,7 +5,7 @@ import type { IndexField } from "../../../core/config/types.ts";
 import type { ValueRange } from "../ranges.ts";
 import type { CollectionRef, Visibility } from "./refs.ts";
 
-/** Ids from one text on, up to but without another; ids sort by creation. */
+/** Ids from `from` (included) to `to` (excluded), which sort by creation. */
 export interface IdRange {
   readonly from: string;
   readonly to: string;

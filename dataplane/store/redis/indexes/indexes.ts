@@ -111,7 +111,7 @@ function carryOut(scripts: IndexScripts, step: BuildStep, batch: Batch): Promise
     return scripts.addOwners({ ...step, indexes, objects: objects.map((each) => builtObject(each, indexes)), isLast });
   }
   const building = buildingOf(indexes);
-  // A member without an object would be a trace of a foreign hand: there is nothing to index.
+  // Only a change from outside leaves a member without an object. It has nothing to index.
   const built = objects.filter(({ text }) => text !== "").map((object) => builtObject(object, building));
   const ready = isLast ? allReady(indexes) : undefined;
   return scripts.addEntries({ ...step, building, keepsOwners, objects: built, cursor, built: ready });

@@ -177,7 +177,7 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
     async readMany(keys, ids) {
       const reply = scriptReply(await redisClient.run(readMany, ids.map(keys.objectKey), [bytesPerCall]));
       const texts = listOf(reply.rest[0]).map(optionalText);
-      // Who reads on behind it would never come to an end.
+      // An empty reply would make the caller loop forever.
       if (texts.length === 0 && ids.length > 0)
         throw new RedisFault(`The script ${readMany.name} read none of the objects`, { code: "REPLY" });
       return texts;

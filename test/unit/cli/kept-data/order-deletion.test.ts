@@ -133,7 +133,7 @@ describe("an order", () => {
     expect(Math.max(...written.map((text) => Buffer.byteLength(text)))).toBeLessThanOrEqual(maxAnnotationBytes);
     const ordered = lines.filter((line) => line.endsWith("The order stands"));
     expect(ordered).toHaveLength(written.at(-1)?.split("\n").length ?? 0);
-    const rest = lines.filter((line) => line.includes(": not ordered, "));
+    const rest = lines.filter((line) => line.includes(": not ordered: "));
     expect([rest.length > 0, ordered.length + rest.length]).toEqual([true, 5_000]);
   });
 
