@@ -1,12 +1,12 @@
 // Every command of the program, in the order of the help.
 
 import type { Command } from "./command.ts";
+import { dataOrphansCommand } from "./data-orphans/command.ts";
 import { dataResetCommand } from "./data-reset/command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { initCommand } from "./init/command.ts";
-import { dataOrphansCommand } from "./kept-data/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { validateCommand } from "./validate/command.ts";
 

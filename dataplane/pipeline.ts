@@ -1,6 +1,6 @@
 // What happens to a request, in two steps. `decide`: host, method, target and credential → plan,
-// which depends on these and on the configuration alone. Plans are kept for later requests that are
-// alike, until something changes. `carryOut`: the feature receives, reads and validates what the
+// which depends on these and on the configuration alone. Plans are cached for later requests like
+// it, until something changes. `carryOut`: the feature receives, reads and validates what the
 // request sends, and asks the store. In between, the project's rates are charged, and what the plan
 // refuses is refused. No body is read before the caller is known to be allowed.
 
@@ -208,7 +208,7 @@ function findPlan(deps: PipelineDeps, shape: RequestShape | undefined): PlannedD
   return { outcome: "planned", context, plan, subPath: shape.subPath, generation: deps.plans.generation() };
 }
 
-/** Decides, and keeps the plan for requests that are alike. */
+/** Decides, and caches the plan for requests that are alike. */
 async function newDecision(
   deps: PipelineDeps,
   incoming: IncomingRequest,
@@ -231,16 +231,16 @@ async function newDecision(
   if (plan.kind !== "objects" && plan.kind !== "document") return { ...decided, generation };
   const context = { ...decided.context, counters: plan.counters };
   // Where the public path has percent signs, the shape ends at another segment.
-  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeKept(request.headers, context)) {
+  if (shape !== undefined && shape.baseSegments === baseSegments && mayBeCached(request.headers, context)) {
     const { project, proof, counters } = context;
     const source = { project: keyOfProject(plan.project.config), generation };
-    deps.plans.keep(shape, { plan, context: { project, proof, counters } }, source);
+    deps.plans.put(shape, { plan, context: { project, proof, counters } }, source);
   }
   return { outcome: "planned", context, plan, subPath, generation };
 }
 
 /** A header that proved nothing was meant for a proxy, and may be a password. */
-function mayBeKept(headers: IncomingHttpHeaders, { proof }: RequestContext): boolean {
+function mayBeCached(headers: IncomingHttpHeaders, { proof }: RequestContext): boolean {
   const isProved = proof !== undefined && proof !== noCredential;
   return isProved || headers.authorization === undefined;
 }

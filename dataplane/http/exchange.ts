@@ -21,7 +21,7 @@ export interface IncomingRequest {
 /** What was known of a request when it ended; of a refused one, up to the refusal. */
 export interface RequestContext {
   readonly project?: LiveProject | undefined;
-  /** Absent where the plan was kept: then `counters` are there. */
+  /** Absent where the plan was cached: then `counters` are there. */
   readonly target?: Target | undefined;
   readonly proof?: Proof | undefined;
   readonly counters?: RequestCounters | undefined;

@@ -9,7 +9,7 @@ export interface PlanCache<Plan> {
   find(key: string): Plan | undefined;
   /** Changes with every change of configuration, and is compared for equality only. */
   generation(): number;
-  keep(shape: CachedShape, plan: Plan, from: PlanSource): void;
+  put(shape: CachedShape, plan: Plan, from: PlanSource): void;
   forget(key: string): void;
   /** Something changed that plans of this project were made from. */
   drop(project: string): void;
@@ -93,7 +93,7 @@ export function createPlanCache<Plan extends {}>(limit = maxBytes): PlanCache<Pl
       return each.plan;
     },
     generation: () => generation,
-    keep(shape, plan, { project, generation: before }) {
+    put(shape, plan, { project, generation: before }) {
       if (before !== generation) return;
       const { key } = shape;
       const size = bytesOf(shape);

@@ -1,6 +1,6 @@
 // What a request for stored data asks for, as far as configuration, credential, host, method and
-// path say: decided before it is carried out, and kept (plan-cache.ts). It says nothing of an id, a
-// body or other headers. Each feature adds what its own operations depend on.
+// path say: decided before it is carried out, and cached (plan-cache.ts). It says nothing of an id,
+// a body or other headers. Each feature adds what its own operations depend on.
 
 import type { Operation, Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { FairShareLimiter, ProjectLimiter, Slot } from "../admission/fair-share.ts";
@@ -62,7 +62,7 @@ export interface PlannedRequest<Plan> {
   /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
   readonly subPath: readonly string[];
   readonly proof: Proof | undefined;
-  /** The generation of kept plans (plan-cache.ts) in which the plan was found or decided. */
+  /** The generation of cached plans (plan-cache.ts) in which the plan was found or decided. */
   readonly generation: number;
   readonly admission: Admission;
 }

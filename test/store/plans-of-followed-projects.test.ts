@@ -1,4 +1,4 @@
-// A replica that follows Redis and keeps plans: what is published, withdrawn or forgotten reaches
+// A replica that follows Redis and caches plans: what is published, withdrawn or forgotten reaches
 // requests that found a plan, and leaves the plans of other projects alone.
 
 import { afterEach, expect, it } from "vitest";
@@ -58,7 +58,7 @@ interface FollowingPlane {
   /** Projects of which a change was said. */
   readonly reported: string[];
   ask(path: string, host?: string, as?: string): Promise<Reply>;
-  /** So often that a plan is kept and found. */
+  /** So often that a plan is cached and found. */
   warm(path: string, host?: string): Promise<void>;
   /** By which requests wait for keys of external issuers. */
   readonly time: ManualTime;

@@ -1,5 +1,5 @@
 // The data plane from its server to an embedded store, asked without a network, with the plans that
-// it is given: to compare one that keeps plans with one that decides every request again. Ids come
+// it is given: to compare one that caches plans with one that decides every request again. Ids come
 // in order, so that two worlds that are asked the same answer the same.
 
 import { createLogger } from "../../../core/log/logger.ts";
@@ -70,7 +70,7 @@ export interface PipelineWorldOptions {
 export const noPlans: PlanCache<never> = {
   find: () => undefined,
   generation: () => 0,
-  keep: () => undefined,
+  put: () => undefined,
   forget: () => undefined,
   drop: () => undefined,
 };

@@ -5,8 +5,8 @@ import { createPlanCache, type PlanCache } from "../../../../dataplane/operation
 /** What a plan of a short key takes of the limit, as the bounds say. */
 const usual = 2_048 + 2 * 4;
 
-function keep(plans: PlanCache<string>, key: string, project = "default/shop", queryLength = 0): void {
-  plans.keep({ key, targetLength: 0, queryLength }, `plan of ${key}`, { project, generation: plans.generation() });
+function put(plans: PlanCache<string>, key: string, project = "default/shop", queryLength = 0): void {
+  plans.put({ key, targetLength: 0, queryLength }, `plan of ${key}`, { project, generation: plans.generation() });
 }
 
 function found(plans: PlanCache<string>, keys: readonly string[]): readonly string[] {
@@ -19,7 +19,7 @@ const keys = (from: number, to: number): readonly string[] =>
 
 it("a plan is found by its key, and by no other", () => {
   const plans = createPlanCache<string>();
-  keep(plans, "k001");
+  put(plans, "k001");
   expect(plans.find("k001")).toBe("plan of k001");
   expect(plans.find("k002")).toBeUndefined();
 });
@@ -27,36 +27,36 @@ it("a plan is found by its key, and by no other", () => {
 describe("a change", () => {
   it("drops the plans of its project, and leaves those of others", () => {
     const plans = createPlanCache<string>();
-    keep(plans, "k001");
-    keep(plans, "k002");
-    keep(plans, "k003", "default/rival");
+    put(plans, "k001");
+    put(plans, "k002");
+    put(plans, "k003", "default/rival");
     plans.drop("default/shop");
     expect(found(plans, ["k001", "k002", "k003"])).toEqual(["k003"]);
   });
 
   it("of a project without plans changes nothing but the generation", () => {
     const plans = createPlanCache<string>();
-    keep(plans, "k001");
+    put(plans, "k001");
     const before = plans.generation();
     plans.drop("default/other");
     expect(plans.find("k001")).toBeDefined();
     expect(plans.generation()).toBe(before + 1);
   });
 
-  it("while a plan is decided keeps it from being kept, whatever project the change is of", () => {
+  it("while a plan is decided keeps it from being cached, whatever project the change is of", () => {
     for (const project of ["default/shop", "default/rival"]) {
       const plans = createPlanCache<string>();
       const from = { project: "default/shop", generation: plans.generation() };
       plans.drop(project);
-      plans.keep({ key: "k001", targetLength: 0, queryLength: 0 }, "old", from);
+      plans.put({ key: "k001", targetLength: 0, queryLength: 0 }, "old", from);
       expect(plans.find("k001")).toBeUndefined();
     }
   });
 
   it("drops what was kept anew, too, when two requests were decided at once", () => {
     const plans = createPlanCache<string>();
-    keep(plans, "k001");
-    keep(plans, "k001");
+    put(plans, "k001");
+    put(plans, "k001");
     plans.drop("default/shop");
     expect(plans.find("k001")).toBeUndefined();
   });
@@ -65,25 +65,25 @@ describe("a change", () => {
 describe("memory", () => {
   it("holds as many as the limit says: of those that nobody used, the oldest goes", () => {
     const plans = createPlanCache<string>(10 * usual);
-    for (const each of keys(0, 12)) keep(plans, each);
+    for (const each of keys(0, 12)) put(plans, each);
     expect(found(plans, keys(0, 12))).toEqual(keys(2, 12));
   });
 
   it("counts what a plan gives back: forgotten, dropped, replaced", () => {
     const plans = createPlanCache<string>(10 * usual);
     for (let round = 0; round < 50; round += 1) {
-      for (const each of keys(0, 10)) keep(plans, each, `default/p${round % 3}`);
+      for (const each of keys(0, 10)) put(plans, each, `default/p${round % 3}`);
       plans.forget(key(round % 10));
       plans.drop(`default/p${round % 3}`);
     }
-    for (const each of keys(0, 10)) keep(plans, each);
+    for (const each of keys(0, 10)) put(plans, each);
     expect(found(plans, keys(0, 10))).toEqual(keys(0, 10));
   });
 
   it("counts long keys", () => {
     const plans = createPlanCache<string>(10 * usual);
-    for (const each of keys(0, 10)) keep(plans, each);
-    keep(plans, `long${"x".repeat(usual)}`);
+    for (const each of keys(0, 10)) put(plans, each);
+    put(plans, `long${"x".repeat(usual)}`);
     expect(found(plans, keys(0, 10))).toEqual(keys(3, 10));
   });
 
@@ -93,25 +93,25 @@ describe("memory", () => {
     ["each parameter", { key: "a&b&c", targetLength: 0, queryLength: 5 }, 1 + Math.ceil((5 * 96 + 3 * 1_536) / usual)],
   ])("counts %s", (_, shape, expected) => {
     const plans = createPlanCache<string>(10 * usual);
-    for (const each of keys(0, 10)) keep(plans, each);
-    plans.keep(shape, "plan", { project: "default/shop", generation: plans.generation() });
+    for (const each of keys(0, 10)) put(plans, each);
+    plans.put(shape, "plan", { project: "default/shop", generation: plans.generation() });
     expect(found(plans, keys(0, 10))).toHaveLength(10 - expected);
   });
 
   it("is not given to a plan that would take more than a part of it, which pushes nothing out", () => {
     const plans = createPlanCache<string>();
-    keep(plans, "k001");
-    keep(plans, "k002", "default/shop", 64 * 1024);
-    keep(plans, "x".repeat(64 * 1024));
+    put(plans, "k001");
+    put(plans, "k002", "default/shop", 64 * 1024);
+    put(plans, "x".repeat(64 * 1024));
     expect(found(plans, ["k001", "k002", "x".repeat(64 * 1024)])).toEqual(["k001"]);
   });
 
   it("is not taken from plans that are used by a flood of keys that come once", () => {
     const plans = createPlanCache<string>(100 * usual);
     const used = keys(0, 50);
-    for (const each of used) keep(plans, each);
+    for (const each of used) put(plans, each);
     for (let at = 0; at < 5_000; at += 1) {
-      keep(plans, `f${at}`.padEnd(4));
+      put(plans, `f${at}`.padEnd(4));
       plans.find(used[at % used.length] as string);
     }
     expect(found(plans, used)).toEqual(used);
@@ -119,10 +119,10 @@ describe("memory", () => {
 
   it("is found again after plans went out of use", () => {
     const plans = createPlanCache<string>(10 * usual);
-    for (const each of keys(0, 10)) keep(plans, each);
+    for (const each of keys(0, 10)) put(plans, each);
     found(plans, keys(0, 10));
     for (const each of keys(10, 20)) {
-      keep(plans, each);
+      put(plans, each);
       plans.find(each);
     }
     expect(found(plans, keys(10, 20))).toHaveLength(10);
@@ -138,7 +138,7 @@ class Followed {
   keep(of: string, project: string): void {
     this.#count += 1;
     const plan = String(this.#count);
-    this.plans.keep({ key: of, targetLength: 0, queryLength: 0 }, plan, {
+    this.plans.put({ key: of, targetLength: 0, queryLength: 0 }, plan, {
       project,
       generation: this.plans.generation(),
     });
@@ -190,7 +190,7 @@ it("whatever is kept, found, forgotten and dropped, a plan is the last one of it
       // ten others.
       plans.drop("default/shop");
       plans.drop("default/rival");
-      for (const each of keys(100, 110)) keep(plans, each);
+      for (const each of keys(100, 110)) put(plans, each);
       expect(found(plans, keys(100, 110))).toHaveLength(10);
     }),
   );

@@ -10,9 +10,9 @@ import { customTypes, namespaceType } from "../../operator/kube/objects.ts";
 import { isOthers } from "../../operator/model/controller.ts";
 import { type DataEntry, type DataRecord, isDataKept } from "../../operator/model/data-record.ts";
 import { dataRecordPages } from "../../operator/publish/data-records.ts";
-import type { KeptBecause, KeptItem } from "./kept-item.ts";
+import type { RetainedBecause, RetainedItem } from "./retained-item.ts";
 
-export interface KeptSources {
+export interface RetainedSources {
   readonly redisClient: RedisClient;
   readonly api: Pick<KubeReader, "get" | "list">;
   /** The installation whose Redis it is; see model/controller.ts. */
@@ -22,17 +22,17 @@ export interface KeptSources {
 }
 
 /** One page of records at a time, each in the order of names. */
-export async function* keptPages(sources: KeptSources): AsyncIterable<readonly KeptItem[]> {
+export async function* retainedPages(sources: RetainedSources): AsyncIterable<readonly RetainedItem[]> {
   const namespaces = createNamespaces(sources.api);
   /** A record that the operator writes meanwhile may come twice. */
   const seen = new Set<string>();
   for await (const page of dataRecordPages(sources.redisClient)) {
-    const items: KeptItem[] = [];
+    const items: RetainedItem[] = [];
     for (const [key, record] of [...page].sort(([one], [other]) => (one < other ? -1 : 1))) {
       const ref = projectOfKey(key);
       if (seen.has(key) || (sources.namespace !== undefined && ref.namespace !== sources.namespace)) continue;
       seen.add(key);
-      if (mayKeep(record)) items.push(...itemsOf(ref, record, await namespaces.of(ref.namespace), sources));
+      if (mayRetain(record)) items.push(...itemsOf(ref, record, await namespaces.of(ref.namespace), sources));
     }
     yield items;
   }
@@ -43,11 +43,11 @@ export function itemsOf(
   ref: ProjectRef,
   { entries }: DataRecord,
   found: FoundNamespace | undefined,
-  { controller }: Pick<KeptSources, "controller">,
-): readonly KeptItem[] {
+  { controller }: Pick<RetainedSources, "controller">,
+): readonly RetainedItem[] {
   const project = found?.projects.get(ref.name);
   const hasProject = project !== undefined;
-  const because = (entry: DataEntry): KeptBecause => {
+  const because = (entry: DataEntry): RetainedBecause => {
     if (found === undefined) return "NamespaceNotWatched";
     if (isForeign(entry, found)) return "EarlierNamespace";
     if (!hasProject) return "ProjectDeleted";
@@ -69,7 +69,7 @@ function isForeign(entry: DataEntry, found: FoundNamespace | undefined): boolean
 }
 
 /** Its object is gone, or can't be theirs; else an object stands before them. */
-function stateOf(entry: DataEntry, found: FoundNamespace | undefined): KeptItem["state"] {
+function stateOf(entry: DataEntry, found: FoundNamespace | undefined): RetainedItem["state"] {
   if (entry.purgeFromRevision !== undefined) return "Deleting";
   return isFree(entry) || isForeign(entry, found) ? "Kept" : "Guarded";
 }
@@ -83,7 +83,7 @@ function isFree({ retained, guarded }: DataEntry): boolean {
  * A record without entries saves a request to the API server. Others may have data to list although
  * no entry says so: their Project or its namespace may be gone.
  */
-function mayKeep({ entries }: DataRecord): boolean {
+function mayRetain({ entries }: DataRecord): boolean {
   return entries.length > 0;
 }
 
@@ -96,7 +96,7 @@ export interface FoundNamespace {
 
 const pageSize = 500;
 
-function createNamespaces(api: KeptSources["api"]): { of(name: string): Promise<FoundNamespace | undefined> } {
+function createNamespaces(api: RetainedSources["api"]): { of(name: string): Promise<FoundNamespace | undefined> } {
   const known = new Map<string, FoundNamespace | undefined>();
   return {
     async of(name) {
@@ -107,7 +107,7 @@ function createNamespaces(api: KeptSources["api"]): { of(name: string): Promise<
 }
 
 /** Undefined where this account has no right to read them. */
-async function findNamespace(api: KeptSources["api"], name: string): Promise<FoundNamespace | undefined> {
+async function findNamespace(api: RetainedSources["api"], name: string): Promise<FoundNamespace | undefined> {
   try {
     const uid = (await api.get(namespaceType, { namespace: "", name }))?.metadata.uid;
     return { uid, projects: uid === undefined ? new Map() : await projectsOf(api, name) };
@@ -117,7 +117,7 @@ async function findNamespace(api: KeptSources["api"], name: string): Promise<Fou
   }
 }
 
-async function projectsOf(api: KeptSources["api"], namespace: string): Promise<ReadonlyMap<string, KubeObject>> {
+async function projectsOf(api: RetainedSources["api"], namespace: string): Promise<ReadonlyMap<string, KubeObject>> {
   const found = new Map<string, KubeObject>();
   let next: string | undefined;
   try {

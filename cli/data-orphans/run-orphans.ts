@@ -21,9 +21,9 @@ import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-user
 import { ownerIn } from "../../operator/runtime/open-redis.ts";
 import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
-import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
 import { orderDeletion } from "./order-deletion.ts";
-import { keptPages } from "./read-kept.ts";
+import { retainedPages } from "./read-retained.ts";
+import { type Choice, chosenBy, isDeletable, nameFault, nameOf, type RetainedItem } from "./retained-item.ts";
 import type { OrphansSettings } from "./settings.ts";
 
 interface Connected {
@@ -61,7 +61,7 @@ async function listAndDelete(
   const { deleteData, all, yes, output, timeout } = settings;
   const isOrder = deleteData && (names.length > 0 || (all && yes));
   const printer = createPrinter(output, write);
-  const chosen: KeptItem[] = [];
+  const chosen: RetainedItem[] = [];
   let count = 0;
   const missing = new Set(names);
   for await (const page of chosenPages(settings, missing, connected)) {
@@ -81,9 +81,9 @@ async function* chosenPages(
   { namespace, project }: OrphansSettings,
   missing: Set<string>,
   { api, redisClient, secret }: Connected,
-): AsyncIterable<readonly KeptItem[]> {
+): AsyncIterable<readonly RetainedItem[]> {
   const choice: Choice = { namespace, project, names: [...missing] };
-  for await (const page of keptPages({ api, redisClient, controller: controllerIn(secret.namespace), namespace })) {
+  for await (const page of retainedPages({ api, redisClient, controller: controllerIn(secret.namespace), namespace })) {
     const chosen = page.map((item) => ({ item, by: chosenBy(item, choice) })).filter(({ by }) => by.length > 0);
     for (const { by } of chosen) for (const name of by) missing.delete(name);
     yield chosen.map(({ item }) => item);
@@ -97,7 +97,7 @@ interface Deleting {
 }
 
 async function deleteChosen(
-  chosen: readonly KeptItem[],
+  chosen: readonly RetainedItem[],
   { hasNames, timeoutMs, connected: { api, redisClient, secret } }: Deleting,
 ): Promise<number> {
   const refused = new Set(chosen.filter((item) => !isDeletable(item) && item.state !== "Deleting"));
@@ -122,7 +122,7 @@ async function deleteChosen(
   return isRefused ? 1 : code;
 }
 
-function whyNot({ because, entry }: KeptItem): string {
+function whyNot({ because, entry }: RetainedItem): string {
   if (because === "OtherController")
     return "another installation looks after the Project of that name: delete that Project first";
   if (because === "NamespaceNotWatched") return "the operator's account can't read the namespace: grant it access";
@@ -202,14 +202,14 @@ function refuse(why: string, code: number): number {
   return code;
 }
 
-export interface KeptPrinter {
-  page(items: readonly KeptItem[]): void;
+export interface RetainedPrinter {
+  page(items: readonly RetainedItem[]): void;
 }
 
 /** Column width that fits most names; a longer name shifts the rest of its line. */
 const widths = { name: 48, since: 24, because: 19 } as const;
 
-function createPrinter(format: OutputFormat, out: (line: string) => void): KeptPrinter {
+function createPrinter(format: OutputFormat, out: (line: string) => void): RetainedPrinter {
   if (format === "json") return { page: (items) => items.forEach((item) => void out(JSON.stringify(asJson(item)))) };
   let hasHead = false;
   return {
@@ -223,7 +223,7 @@ function createPrinter(format: OutputFormat, out: (line: string) => void): KeptP
 
 const head = row({ name: "DATA", since: "KEPT SINCE", because: "WHY" }, "STATE");
 
-function lineOf(item: KeptItem): string {
+function lineOf(item: RetainedItem): string {
   const { entry, because, state } = item;
   const { retainedAt: since = "not recorded yet" } = entry;
   return row({ name: nameOf(item), since, because }, state);
@@ -235,7 +235,7 @@ function row(cells: Readonly<Record<keyof typeof widths, string>>, state: string
 }
 
 /** What is not known is null. */
-function asJson({ project, entry, because, state }: KeptItem): object {
+function asJson({ project, entry, because, state }: RetainedItem): object {
   return {
     namespace: project.namespace,
     project: project.name,

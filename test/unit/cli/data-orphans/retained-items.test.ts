@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault } from "../../../../cli/kept-data/kept-item.ts";
-import { type FoundNamespace, itemsOf } from "../../../../cli/kept-data/read-kept.ts";
+import { type FoundNamespace, itemsOf } from "../../../../cli/data-orphans/read-retained.ts";
+import {
+  type Choice,
+  chosenBy,
+  isDeletable,
+  nameFault,
+  type RetainedItem,
+} from "../../../../cli/data-orphans/retained-item.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-record.ts";
 
@@ -20,7 +26,7 @@ const found = (project?: KubeObject, uid: string | undefined = "n1"): FoundNames
   projects: new Map(project === undefined ? [] : [["store", project]]),
 });
 
-function itemOf(one: DataEntry, namespace: FoundNamespace | undefined): KeptItem | undefined {
+function itemOf(one: DataEntry, namespace: FoundNamespace | undefined): RetainedItem | undefined {
   const record = { policy: "Retain", projectUid: "p", entries: [one] } as const;
   return itemsOf(ref, record, namespace, { controller: ours })[0];
 }
@@ -70,7 +76,7 @@ describe("what the record and the cluster say together", () => {
     ["where nobody may look", retained, undefined, "NamespaceNotWatched Kept"],
     ["that are being deleted", entry({ purgeFromRevision: 3 }), found(project()), "ObjectNotServed Deleting"],
   ] as const)("data %s are told so", (_, one, namespace, expected) => {
-    const item = itemOf(one, namespace) as KeptItem;
+    const item = itemOf(one, namespace) as RetainedItem;
     const described = [item.because, item.state, ...(isDeletable(item) ? ["deletable"] : [])];
     expect(described.join(" ")).toBe(expected);
   });
@@ -82,7 +88,7 @@ describe("what the record and the cluster say together", () => {
 });
 
 describe("a choice", () => {
-  const item = itemOf(retained, found(project())) as KeptItem;
+  const item = itemOf(retained, found(project())) as RetainedItem;
   const by = (choice: Partial<Choice>) =>
     chosenBy(item, { namespace: undefined, project: undefined, names: [], ...choice });
 

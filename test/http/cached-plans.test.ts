@@ -1,6 +1,6 @@
-// Plans are kept for as long as they are right: a data plane that keeps them is asked the same, by
-// turns with changes of the configuration, of sessions and of time, as one that decides every
-// request again, and nobody can tell them apart.
+// Plans are cached for as long as they are right: a data plane that caches them is asked the
+// same, alternately with changes of the configuration, of sessions and of time, as one that decides
+// every request again, and nobody can tell them apart.
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -53,8 +53,8 @@ interface Worlds {
   close(): Promise<void>;
 }
 
-/** `isKeeping` = whether one of the two keeps plans. */
-async function openWorlds(isProxied: boolean, isKeeping: boolean): Promise<Worlds> {
+/** `isCaching` = whether one of the two caches plans. */
+async function openWorlds(isProxied: boolean, isCaching: boolean): Promise<Worlds> {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   const course = new Course(memory, clock);
@@ -68,7 +68,7 @@ async function openWorlds(isProxied: boolean, isKeeping: boolean): Promise<World
     publicUrl: "https://plane.test/public",
     trustedProxies: isProxied ? ["127.0.0.1"] : [],
   };
-  const keeping = await createPipelineWorld({ ...shared, plans: isKeeping ? counting(plans) : noPlans });
+  const keeping = await createPipelineWorld({ ...shared, plans: isCaching ? counting(plans) : noPlans });
   const deciding = await createPipelineWorld({ ...shared, plans: noPlans, maxVerified: 1 });
   return {
     course,
@@ -238,9 +238,9 @@ it("a header that proves nothing is not kept, whatever it was meant for", async 
   await expect(statusAfter("login:ann", [disabled], [])).rejects.toThrow("to be greater than or equal to 2");
 });
 
-async function compareHistories(numRuns: number, isKeeping: boolean): Promise<void> {
+async function compareHistories(numRuns: number, isCaching: boolean): Promise<void> {
   const histories = fc.asyncProperty(steps, fc.boolean(), async (history, isProxied) => {
-    const worlds = await openWorlds(isProxied, isKeeping);
+    const worlds = await openWorlds(isProxied, isCaching);
     try {
       await run(worlds, history);
     } finally {
@@ -256,7 +256,7 @@ describe("whatever changes between requests,", () => {
   });
 
   it(
-    "a data plane that keeps plans answers as one that decides every request anew",
+    "a data plane that caches plans answers as one that decides every request anew",
     async () => {
       await compareHistories(countForTier(40, nightlyHistories), true);
       // Of some sixty requests in a history.

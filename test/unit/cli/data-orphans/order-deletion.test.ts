@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { KeptItem } from "../../../../cli/kept-data/kept-item.ts";
-import { orderDeletion } from "../../../../cli/kept-data/order-deletion.ts";
+import { orderDeletion } from "../../../../cli/data-orphans/order-deletion.ts";
+import type { RetainedItem } from "../../../../cli/data-orphans/retained-item.ts";
 import { systemTimers } from "../../../../core/timers.ts";
 import { deletionAnnotation, maxAnnotationBytes } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
@@ -8,7 +8,7 @@ import type { DataEntry } from "../../../../operator/model/data-record.ts";
 
 const since = "2026-11-20T00:00:00.000Z";
 
-function kept(name: string, more: Partial<DataEntry> = {}): KeptItem {
+function kept(name: string, more: Partial<DataEntry> = {}): RetainedItem {
   const entry: DataEntry = { what: "resource", name, uid: `u-${name}`, namespaceUid: "n", retained: true, ...more };
   return { project: { namespace: "shop", name: "store" }, entry, because: "ObjectDeleted", state: "Kept" };
 }
@@ -25,7 +25,7 @@ function after(action: OperatorAction, entry: DataEntry): readonly DataEntry[] {
 }
 
 /** An operator that does with each look at the Secret what a test says. */
-function world(items: readonly KeptItem[], operator: (name: string) => OperatorAction) {
+function world(items: readonly RetainedItem[], operator: (name: string) => OperatorAction) {
   let entries = items.map(({ entry }) => entry);
   let annotations: Record<string, string> = { other: "stays" };
   let conflicts = 0;

@@ -6,7 +6,7 @@ import { requestName } from "../../operator/finalize/deletion-requests.ts";
 import { type DataEntry, kindOf } from "../../operator/model/data-record.ts";
 
 /** Why nobody serves them. */
-export type KeptBecause =
+export type RetainedBecause =
   | "ObjectDeleted"
   | "ProjectDeleted"
   /** The namespace is gone, or another one has its name. */
@@ -18,21 +18,21 @@ export type KeptBecause =
   /** The object is there, and is refused or not served for another reason. */
   | "ObjectNotServed";
 
-export interface KeptItem {
+export interface RetainedItem {
   readonly project: ProjectRef;
   readonly entry: DataEntry;
-  readonly because: KeptBecause;
+  readonly because: RetainedBecause;
   /** `Deleting`: it was ordered. `Guarded`: an object of this namespace names the data. */
   readonly state: "Kept" | "Deleting" | "Guarded";
 }
 
 /** `NAMESPACE/PROJECT/KIND/NAME`. */
-export function nameOf({ project, entry }: KeptItem): string {
+export function nameOf({ project, entry }: RetainedItem): string {
   return requestName(project, entry);
 }
 
 /** Whether it may be deleted on request. */
-export function isDeletable({ state, because }: KeptItem): boolean {
+export function isDeletable({ state, because }: RetainedItem): boolean {
   return state === "Kept" && because !== "OtherController" && because !== "NamespaceNotWatched";
 }
 
@@ -44,7 +44,7 @@ export interface Choice {
 }
 
 /** The words of `names` that select it, `""` if there are none; undefined: not selected. */
-export function chosenBy(item: KeptItem, { namespace, project, names }: Choice): readonly string[] {
+export function chosenBy(item: RetainedItem, { namespace, project, names }: Choice): readonly string[] {
   const { project: ref, entry } = item;
   if (namespace !== undefined && ref.namespace !== namespace) return [];
   if (project !== undefined && ref.name !== project) return [];
@@ -67,5 +67,5 @@ const namePattern = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+(\/(apiresource|rootkey)s?
 export function nameFault(names: readonly string[]): string | undefined {
   const wrong = names.find((name) => !namePattern.test(name));
   if (wrong === undefined) return undefined;
-  return `${JSON.stringify(wrong)} is not a name of kept data: write NAMESPACE/PROJECT, or NAMESPACE/PROJECT/ApiResource/NAME, NAMESPACE/PROJECT/RootKey/KEY`;
+  return `${JSON.stringify(wrong)} is not a name of retained data: write NAMESPACE/PROJECT, or NAMESPACE/PROJECT/ApiResource/NAME, NAMESPACE/PROJECT/RootKey/KEY`;
 }

@@ -8,13 +8,13 @@ import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../.
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../../operator/kube/objects.ts";
 import type { DataRecord } from "../../operator/model/data-record.ts";
 import { StartRefused } from "../start-refused.ts";
-import { type KeptItem, nameOf } from "./kept-item.ts";
+import { nameOf, type RetainedItem } from "./retained-item.ts";
 
 export interface OrderDeps {
   readonly api: Pick<KubeApi, "get" | "replace">;
   readonly secret: ObjectName;
   /** The operator's record of a project, as it is now. */
-  readonly recordOf: (project: KeptItem["project"]) => Promise<DataRecord | undefined>;
+  readonly recordOf: (project: RetainedItem["project"]) => Promise<DataRecord | undefined>;
   readonly timers: Timers;
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -29,7 +29,7 @@ const pollMs = 500;
 const maxConflicts = 10;
 
 interface Ordered {
-  readonly item: KeptItem;
+  readonly item: RetainedItem;
   readonly text: string;
 }
 
@@ -37,7 +37,7 @@ interface Ordered {
  * Reports the outcome of each, including deletions that are under way already, which are only
  * awaited. Returns the exit code: 1 when something is not deleted.
  */
-export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps): Promise<number> {
+export async function orderDeletion(items: readonly RetainedItem[], deps: OrderDeps): Promise<number> {
   const until = deps.monotonic() + deps.timeoutMs;
   let isAll = true;
   for (const batch of batchesOf(items, new Date(deps.now()).toISOString())) {
@@ -50,7 +50,7 @@ export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps)
 }
 
 /** What was retained at exactly that time, and nothing later. */
-function* batchesOf(items: readonly KeptItem[], now: string): Iterable<readonly Ordered[]> {
+function* batchesOf(items: readonly RetainedItem[], now: string): Iterable<readonly Ordered[]> {
   let batch: Ordered[] = [];
   let bytes = 0;
   for (const item of items) {
@@ -114,7 +114,7 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
   }
 }
 
-function sayDone(item: KeptItem, state: "deleted" | "left" | "waiting" | undefined, out: OrderDeps["out"]): void {
+function sayDone(item: RetainedItem, state: "deleted" | "left" | "waiting" | undefined, out: OrderDeps["out"]): void {
   if (state === "deleted") out(`${nameOf(item)}: deleted`);
   if (state === "left") out(`${nameOf(item)}: not deleted, an object names them by now, or they are kept again`);
 }
