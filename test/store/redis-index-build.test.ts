@@ -1,15 +1,19 @@
 // Adds indexes, or entries by owner, to a large collection while two replicas write to it and
-// build; one of them is killed midway.
+// build; one of them is killed midway. Builds an index anew that was damaged from outside.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "../../dataplane/store/port.ts";
+import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { writeBeside } from "../support/killed-writer/write-beside.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { sharedRedis } from "../support/redis/shared-redis.ts";
+import { buildAll } from "../support/store/build-all.ts";
 import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
 import { countForTier } from "../support/time/test-tier.ts";
 import { freshCollection } from "./contract/fixture.ts";
@@ -82,6 +86,24 @@ describe.each(Object.entries(added))(`%s that are added to ${objects} objects`, 
       }
     }
   });
+});
+
+it("an index whose sorted sets were deleted is exact again after its field was undeclared and declared", async () => {
+  const { url } = sharedRedis();
+  const store = await openRedisStore({ url });
+  const client = new Redis(url);
+  const collection = freshCollection();
+  await store.declareIndexes(collection, fields, 1);
+  await fillCollection(store, collection, 20, (n) => objectOf(n, { a: String(n), b: '"x"' }, "user:u1"));
+  const keys = collectionKeys(collection);
+  expect(await client.del(keys.index(1), keys.ownIndex(1))).toBe(2);
+  await expect(expectIndexesExact(store, collection, [])).rejects.toThrow();
+  await store.declareIndexes(collection, fields.slice(1), 2);
+  await store.declareIndexes(collection, fields, 3);
+  await buildAll(store, collection);
+  await expectIndexesExact(store, collection, ["user:u1"]);
+  client.disconnect();
+  await store.close();
 });
 
 async function stepsUntil(output: NodeJS.ReadableStream, count: number): Promise<readonly string[]> {
