@@ -51,8 +51,8 @@ import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps }
 
 interface PipelineDeps
   extends PlanDeps,
-    Omit<ObjectsDeps, "renew">,
-    Omit<DocumentsDeps, "renew">,
+    Omit<ObjectsDeps, "decideAgainIfChanged">,
+    Omit<DocumentsDeps, "decideAgainIfChanged">,
     SessionRouteDeps,
     OpenapiDeps {
   readonly directory: Directory;
@@ -122,8 +122,8 @@ interface Pipeline {
 }
 
 export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) => Promise<Answer> {
-  const objects = { ...deps, renew: renewing(deps, (plan) => plan.kind === "objects") };
-  const documents = { ...deps, renew: renewing(deps, (plan) => plan.kind === "document") };
+  const objects = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "objects") };
+  const documents = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "document") };
   return serve.bind(undefined, { deps, objects, documents });
 }
 
@@ -349,10 +349,10 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
  * request is decided again if anything was reported since, or if its credential proves nothing any
  * more. The rates were charged before.
  */
-function renewing<Kind extends StoredPlan>(
+function decidingAgain<Kind extends StoredPlan>(
   deps: PipelineDeps,
   isSameKind: (plan: StoredPlan) => plan is Kind,
-): OperationDeps<Kind>["renew"] {
+): OperationDeps<Kind>["decideAgainIfChanged"] {
   return (request) => {
     const { generation, proof } = request;
     const isProved = proof === undefined || deps.authentication.holds(proof);

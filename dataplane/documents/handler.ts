@@ -29,9 +29,9 @@ import {
 import {
   acquireSlot,
   authorizedPreconditions,
+  guardWrites,
   type ReceivedWrite,
   receiveWrite,
-  recheckOf,
   writeConflict,
 } from "../operation/steps.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
@@ -74,8 +74,9 @@ type DocumentRequest = PlannedRequest<DocumentPlan>;
 
 export function carryOutDocument(deps: DocumentsDeps, request: DocumentRequest): Promise<HttpResponse> {
   if (request.plan.isWrite) return write(deps, request);
-  const acquired = acquireSlot(deps, request);
-  return acquired instanceof Promise ? acquired.then(readDocument) : readDocument(acquired);
+  const waiting = acquireSlot(deps, request);
+  if (waiting === undefined) return readDocument(request);
+  return waiting.then(() => deps.decideAgainIfChanged(request)).then(readDocument);
 }
 
 async function readDocument(request: DocumentRequest): Promise<HttpResponse> {
@@ -86,35 +87,31 @@ async function readDocument(request: DocumentRequest): Promise<HttpResponse> {
 }
 
 /** A write whose body has arrived, with what its operation needs. */
-interface ReadyWrite extends ReceivedWrite<DocumentPlan> {
+interface ReadyWrite extends ReceivedWrite {
+  readonly request: DocumentRequest;
   readonly plan: DocumentPlan;
   readonly path: Path;
   readonly preconditions: Preconditions | undefined;
-  /** The store's writes, each rechecked. */
+  /** The store's writes, each guarded. */
   readonly writes: ReturnType<typeof withInitialValue>;
 }
 
 async function write(deps: DocumentsDeps, decided: DocumentRequest): Promise<HttpResponse> {
   const received = await receiveWrite(deps, decided);
-  const ready = readyWrite(deps, received);
-  const comparesAndSets = received.patch !== undefined || ready.preconditions !== undefined;
-  if (!comparesAndSets) return await change(ready);
-  const { project, rootKey } = ready.plan;
-  const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...ready.path];
-  return await deps.lock.withLock(lockPath, async () => {
-    // Those before it may have taken seconds.
-    const request = await deps.renew(received.request);
-    return change(readyWrite(deps, { ...received, request }));
-  });
+  const carryOut = async () => change(readyWrite(deps, received, await deps.decideAgainIfChanged(decided)));
+  if (received.patch === undefined && !received.isConditional) return await carryOut();
+  const { project, rootKey } = decided.plan;
+  const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...decided.subPath];
+  // Decided again under the lock: those before it may have taken seconds.
+  return await deps.lock.withLock(lockPath, carryOut);
 }
 
-function readyWrite(deps: DocumentsDeps, received: ReceivedWrite<DocumentPlan>): ReadyWrite {
-  const { request } = received;
+function readyWrite(deps: DocumentsDeps, received: ReceivedWrite, request: DocumentRequest): ReadyWrite {
   const { plan, subPath: path } = request;
   const preconditions = authorizedPreconditions(request);
-  const rechecked = recheckOf(deps, request, (current) => hasSameRules(plan, current));
-  const writes = withInitialValue(plan.store, plan.rootKey.initialValue, rechecked);
-  return { ...received, plan, path, preconditions, writes };
+  const guarded = guardWrites(deps, request, (current) => hasSameRules(plan, current));
+  const writes = withInitialValue(plan.store, plan.rootKey.initialValue, guarded);
+  return { ...received, request, plan, path, preconditions, writes };
 }
 
 function hasSameRules(plan: DocumentPlan, { rootKey, grant }: DocumentPlan): boolean {

@@ -10,7 +10,7 @@ import {
   type RemoveOutcome,
   removeAt,
 } from "../../core/json/splice.ts";
-import type { RecheckedWrite } from "../operation/steps.ts";
+import type { GuardedWrite } from "../operation/steps.ts";
 import { unlessChanged } from "../store/expected.ts";
 import { type DocumentRefusal, type DocumentWrites, type Expecting, maxDepth } from "../store/ports/documents.ts";
 import type { DocumentRef, Path } from "../store/ports/refs.ts";
@@ -21,7 +21,7 @@ type Write = "insertAt" | "putAt" | "removeAt";
 export function withInitialValue(
   store: DocumentWrites,
   initialValue: string,
-  rechecked: RecheckedWrite,
+  guarded: GuardedWrite,
 ): Pick<DocumentWrites, Write> {
   return {
     insertAt: (document, path, text, limits) =>
@@ -50,12 +50,12 @@ export function withInitialValue(
     write: () => Promise<T>,
     refusal: () => DocumentRefusal | undefined,
   ): Promise<T | DocumentRefusal> {
-    const first = await rechecked(write);
+    const first = await guarded(write);
     if (first.outcome !== "missing_document") return first;
     const refused = refusal();
     if (refused !== undefined) return refused;
-    await rechecked(() => store.initialise(document, initialValue));
-    return rechecked(write);
+    await guarded(() => store.initialise(document, initialValue));
+    return guarded(write);
   }
 
   /** Why the initial value can't be changed so; undefined = it can, judged by the value alone. */

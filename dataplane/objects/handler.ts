@@ -34,10 +34,10 @@ import {
 import {
   acquireSlot,
   authorizedPreconditions,
+  type GuardedWrite,
+  guardWrites,
   type ReceivedWrite,
-  type RecheckedWrite,
   receiveWrite,
-  recheckOf,
   releaseSlot,
   writeConflict,
 } from "../operation/steps.ts";
@@ -104,8 +104,8 @@ type ObjectsRequest = PlannedRequest<ObjectsPlan>;
 
 export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest): Promise<HttpResponse> {
   if (decided.plan.isWrite) return await write(deps, decided);
-  const acquired = acquireSlot(deps, decided);
-  const request = acquired instanceof Promise ? await acquired : acquired;
+  const waiting = acquireSlot(deps, decided);
+  const request = waiting === undefined ? decided : await waiting.then(() => deps.decideAgainIfChanged(decided));
   const { plan } = request;
   const preconditions = authorizedPreconditions(request);
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
@@ -157,21 +157,23 @@ async function readObject(request: ObjectsRequest, preconditions: Preconditions 
 }
 
 /** A write whose body has arrived, with what its operation needs. */
-interface ObjectWrite extends ReceivedWrite<ObjectsPlan> {
+interface ObjectWrite extends ReceivedWrite {
+  readonly request: ObjectsRequest;
   readonly plan: ObjectsPlan;
   readonly preconditions: Preconditions | undefined;
-  readonly rechecked: RecheckedWrite;
+  readonly guarded: GuardedWrite;
 }
 
 async function write(deps: ObjectsDeps, decided: ObjectsRequest): Promise<HttpResponse> {
   const received = await receiveWrite(deps, decided);
-  const { request, body } = received;
+  const request = await deps.decideAgainIfChanged(decided);
+  const { body } = received;
   const { plan } = request;
   const preconditions = authorizedPreconditions(request);
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await preparing;
-  const rechecked = recheckOf(deps, request, (current) => hasSameRules(plan, current));
-  const writing = { ...received, plan, preconditions, rechecked };
+  const guarded = guardWrites(deps, request, (current) => hasSameRules(plan, current));
+  const writing = { ...received, request, plan, preconditions, guarded };
   if (body === undefined) return await deleteObject(deps, writing);
   if (plan.operation === "create") return await createObject(deps, writing, body);
   return await updateObject(deps, writing, body);
@@ -200,7 +202,7 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
     request.admission.slot,
   );
   const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
-  const result = await writing.rechecked(() => store.create(collection, object, maxObjects));
+  const result = await writing.guarded(() => store.create(collection, object, maxObjects));
   if (result.outcome === "repeated") return replayCreate(plan, body, result.record);
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource may hold at most ${maxObjects} objects; delete some first`);
@@ -233,7 +235,7 @@ async function updateObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
     );
     if (text === stored.text) return writtenResponse(200, text);
     const object = { id, owner, text };
-    const result = await writing.rechecked(() => store.replace(collection, object, stored));
+    const result = await writing.guarded(() => store.replace(collection, object, stored));
     if (result.outcome === "not_found") throw missing();
     return result.outcome === "replaced" ? writtenResponse(200, result.text) : undefined;
   });
@@ -245,7 +247,7 @@ async function deleteObject(deps: ObjectsDeps, writing: ObjectWrite): Promise<Ht
   const [id = ""] = writing.request.subPath;
   if (!isObjectId(id)) throw missing();
   if (preconditions !== undefined) return deleteConditionally(deps, writing, id);
-  if (await writing.rechecked(() => store.remove(collection, id, grant.writable))) return noContent;
+  if (await writing.guarded(() => store.remove(collection, id, grant.writable))) return noContent;
   const mayBeAnothers = grant.writable.owner !== undefined;
   const seen = mayBeAnothers ? await store.read(collection, id, grant.visible) : undefined;
   throw seen ? notWritable() : missing();
@@ -257,7 +259,7 @@ function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string
     const stored = await requireVisible(writing.request);
     requireOwner(plan, stored);
     requirePreconditions(writing.preconditions, stored.text);
-    const outcome = await writing.rechecked(() => plan.store.removeUnchanged(plan.collection, id, stored));
+    const outcome = await writing.guarded(() => plan.store.removeUnchanged(plan.collection, id, stored));
     if (outcome === "not_found") throw missing();
     return outcome === "removed" ? noContent : undefined;
   });

@@ -92,7 +92,9 @@ export interface OperationDeps<Plan> {
    * The request with the plan that counts now: the same one unless something changed since it was
    * decided. Throws Problem where the request is refused by now.
    */
-  readonly renew: (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
+  readonly decideAgainIfChanged: (
+    request: PlannedRequest<Plan>,
+  ) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
 }
 
 const readWeight = 1;

@@ -13,9 +13,10 @@ import { parseBody, receiveBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 import type { Admission, OperationDeps, OperationPlan, PlannedRequest } from "./plan.ts";
 
-/** A write that has arrived. A DELETE has no body, every other write has one. */
-export interface ReceivedWrite<Plan> {
-  readonly request: PlannedRequest<Plan>;
+/** What a write sent. A DELETE has no body, every other write has one. */
+export interface ReceivedWrite {
+  /** Whether it has preconditions. */
+  readonly isConditional: boolean;
   readonly body?: CanonicalJson;
   /** The body of a PATCH, read. */
   readonly patch?: Patch | undefined;
@@ -33,16 +34,16 @@ export function authorizedPreconditions({ plan, incoming }: PlannedRequest<Opera
 
 /**
  * Charges an anonymous write, receives the body, acquires a slot of a weight that follows from its
- * length, and parses it. This may take seconds: the caller goes on with the request in the result.
+ * length, and parses it. This may take seconds: decide the request again before the store is asked.
  */
-export async function receiveWrite<Plan extends OperationPlan>(
-  deps: OperationDeps<Plan>,
-  decided: PlannedRequest<Plan>,
-): Promise<ReceivedWrite<Plan>> {
+export async function receiveWrite(
+  deps: Omit<OperationDeps<OperationPlan>, "decideAgainIfChanged">,
+  request: PlannedRequest<OperationPlan>,
+): Promise<ReceivedWrite> {
   // Refuses forbidden preconditions before the body arrives. The features read them again later.
-  authorizedPreconditions(decided);
-  const { incoming, admission } = decided;
-  const { project, operation, caller, returnsBody } = decided.plan;
+  const isConditional = authorizedPreconditions(request) !== undefined;
+  const { incoming, admission } = request;
+  const { project, operation, caller, returnsBody, limiter } = request.plan;
   const { raw, headers } = incoming.request;
   // Reading `ip` goes through the trusted proxies each time, which is 1 % of a create.
   if (caller.kind === "anonymous") await deps.anonymousWrites.spend(project.config, incoming.request.ip);
@@ -54,40 +55,36 @@ export async function receiveWrite<Plan extends OperationPlan>(
       ? undefined
       : await receiveBody(project.config.limits.maxBodyBytes, deps.bodyBudget.of(project), incoming);
   admission.releaseBody = received?.release;
-  const current = await deps.renew(decided);
-  const request = await acquireSlot(deps, current, received?.bytes.length, returnsBody ? 0 : undefined);
-  if (received === undefined) return { request };
-  const { limiter } = request.plan;
+  await acquireSlot(deps, request, received?.bytes.length, returnsBody ? 0 : undefined);
+  if (received === undefined) return { isConditional };
   const { slot } = admission;
   const body = await parseBody(received.bytes, limiter, slot, format && bodyDepth(format));
   const patch = format && (await limiter.runFairly(() => readPatch(format, body), slot));
-  return { request: await deps.renew(request), body, patch, idempotencyKey };
+  return { isConditional, body, patch, idempotencyKey };
 }
 
 /**
- * Acquires a slot of the project's fair share; a promise when it has to wait for one. Returns the
- * request to go on with, decided again after a wait. Throws `data_lost`. `bodyLength` = bytes;
- * `responseLength` = characters of the response beyond those of the body, where that is known.
+ * Acquires a slot of the project's fair share; a promise when it has to wait for one: decide the
+ * request again then. Throws `data_lost`. `bodyLength` = bytes; `responseLength` = characters of
+ * the response beyond those of the body, where that is known.
  */
-export function acquireSlot<Plan extends OperationPlan>(
-  { directory, renew }: Pick<OperationDeps<Plan>, "directory" | "renew">,
-  request: PlannedRequest<Plan>,
+export function acquireSlot(
+  { directory }: { readonly directory: Losses },
+  { plan, admission }: PlannedRequest<OperationPlan>,
   bodyLength?: number,
   responseLength?: number,
-): PlannedRequest<Plan> | Promise<PlannedRequest<Plan>> {
-  const { plan, admission } = request;
+): Promise<void> | undefined {
   const slot = plan.limiter.acquire(plan.baseWeight, responseLength, bodyLength);
   if (slot instanceof Promise) {
     return slot.then((acquired) => {
       admission.slot = acquired;
       requireDataNotLost(directory);
-      return renew(request);
     });
   }
   admission.slot = slot;
   // They may have been lost while the body arrived.
   requireDataNotLost(directory);
-  return request;
+  return undefined;
 }
 
 /** `length` = characters of the response, if there is one. Without a slot it does nothing. */
@@ -98,14 +95,17 @@ export function releaseSlot(admission: Admission, length: number | undefined): v
 }
 
 /** Carries out a write, unless the request would be refused by now: then it throws the refusal. */
-export type RecheckedWrite = <T>(write: () => Promise<T>) => Promise<T>;
+export type GuardedWrite = <T>(write: () => Promise<T>) => Promise<T>;
 
-/** Throws `project_busy` if the project, its limits or the caller changed, or `isSame` is false. */
-export function recheckOf<Plan extends OperationPlan>(
-  { renew }: Pick<OperationDeps<Plan>, "renew">,
+/**
+ * For the store's writes: decides again directly before each. Throws `project_busy` if the project,
+ * its limits or the caller changed, or `isSame` is false.
+ */
+export function guardWrites<Plan extends OperationPlan>(
+  { decideAgainIfChanged }: Pick<OperationDeps<Plan>, "decideAgainIfChanged">,
   request: PlannedRequest<Plan>,
   isSame: (current: Plan) => boolean,
-): RecheckedWrite {
+): GuardedWrite {
   let checked = request;
   const requireSame = (current: PlannedRequest<Plan>): void => {
     const isSameIdentity = isDeepStrictEqual(identityOf(current.plan), identityOf(request.plan));
@@ -113,8 +113,8 @@ export function recheckOf<Plan extends OperationPlan>(
     checked = current;
   };
   return (write) => {
-    const renewed = renew(checked);
-    return renewed === checked ? write() : Promise.resolve(renewed).then(requireSame).then(write);
+    const current = decideAgainIfChanged(checked);
+    return current === checked ? write() : Promise.resolve(current).then(requireSame).then(write);
   };
 }
 
