@@ -47,7 +47,7 @@ describe("requests of a watch", () => {
 
   it("open a stream behind a position, with the credential", async () => {
     const { server, sent } = served(
-      () => new Response("retry: 7\n\ndata: a\n\n", { headers: { "content-type": "text/event-stream" } }),
+      () => new Response(": hello\nretry: 7\n\ndata: a\n\n", { headers: { "content-type": "text/event-stream" } }),
     );
     const stream = await server.openStream("7-0.aa");
     expect(await Array.fromAsync(stream.events)).toEqual([{ name: "message", data: "a" }]);

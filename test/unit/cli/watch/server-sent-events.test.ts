@@ -39,8 +39,8 @@ describe("a parser of server-sent events", () => {
   });
 
   it("reads when to connect again, in digits only", () => {
-    expect(read("retry: 1500\n\n").retryMs).toBe(1_500);
-    expect(read("retry: 1500\nretry: 2s\nretry: -1\nretry:\n\n").retryMs).toBe(1_500);
+    expect(read(": hello\nretry: 1500\n\n").retryMs).toBe(1_500);
+    expect(read(": hello\nretry: 1500\nretry: 2s\nretry: -1\nretry:\n\n").retryMs).toBe(1_500);
   });
 
   it("reads the same wherever the bytes are cut", () => {
