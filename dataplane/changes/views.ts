@@ -85,7 +85,8 @@ export function valueView(view: ValueView): View & {
   /** What is told first. */
   begin(position: LogPosition, text: string | undefined): ChangeEvent;
 } {
-  let tag: string | undefined;
+  /** Null until a value was told: as JSON, what the caller had is not known. */
+  let tag: string | undefined | null = null;
   const key = JSON.stringify(view.path);
   /** A failed read isn't kept: the batch is asked for again. */
   const readValue = async (batch: Batch): Promise<string | undefined> => {

@@ -255,6 +255,16 @@ describeServedOnBothStores("changes as JSON", (serve) => {
     expect(reply.headers["preference-applied"]).toBe("wait=20");
   });
 
+  it("tells that a value is gone", async () => {
+    const { headers } = await served.send("/json/settings", { as: alice });
+    await served.send("/json/settings/theme", { method: "DELETE", as: alice });
+    const position = encodeURIComponent(String(headers["changes-position"]));
+    const reply = await served.send(`/json/settings/theme/colour?_position=${position}`, { as: alice });
+    expect(reply.json()).toMatchObject({
+      changes: [{ event: "delete", data: { rootKey: "settings", path: ["theme", "colour"] } }],
+    });
+  });
+
   it("answers 410 where the position is not in the log", async () => {
     expect(outcome(await changesBehind("1-1.00000000"))).toEqual([410, "position_expired"]);
     expect(outcome(await served.send("/api/quiet?_position=", { as: alice }))).toEqual([406, "not_acceptable"]);
