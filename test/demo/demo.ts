@@ -16,8 +16,8 @@ import { startupMessage } from "./startup-message.ts";
 import { type NeededProgram, waitFor } from "./wait-for.ts";
 
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
-/** What `make run` serves: the examples, and the backend of the sample app. */
-const manifests = [examples, join(examples, "browser-app/backend/")];
+/** What `make run` serves: the examples, those in folders too. */
+const manifests = [examples, join(examples, "browser-app/backend/"), join(examples, "live-list/")];
 const systemNamespace = "jsonplane-system";
 const quiet = ["--log-level", "warn"];
 /** A machine that does much else takes minutes for what is a matter of seconds. */

@@ -10,6 +10,7 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { closeStreams, follow } from "../support/http/event-stream.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { makeRedisCertificate } from "../support/redis/redis-certificate.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -83,7 +84,12 @@ function manifests(): string {
   const projectRef = { name: "web" };
   return [
     object("Project", "web", { limits: { quota: { objects: 10 } } }),
-    object("ApiResource", "items", { projectRef, schema: {}, access: { read: "Anyone", create: "Anyone" } }),
+    object("ApiResource", "items", {
+      projectRef,
+      schema: {},
+      changes: {},
+      access: { read: "Anyone", create: "Anyone" },
+    }),
     object("ProjectUser", "ann", { projectRef }),
     object("ApiKey", "one", { projectRef }),
     object("ApiKey", "two", { projectRef }),
@@ -173,6 +179,20 @@ it("more logins at once than a replica can check: JsonplaneLoginsBusy", async ()
     expect((await prometheus.query(await alertExpr("JsonplaneLoginsBusy"))).length).toBe(1);
   }, patience);
   fired.add("JsonplaneLoginsBusy");
+});
+
+it("more streams of one caller than a replica lets: JsonplaneStreamsRefused", async () => {
+  await isQuiet("JsonplaneStreamsRefused");
+  const followed = { origin: fleet.replicas[0]?.origin ?? "", base: `/${namespace}/web` };
+  const streams = await Promise.all(Array.from({ length: 100 }, () => follow(followed, "/api/items")));
+  expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+  // The counter begins with the first refusal; only a later one makes it rise.
+  await eventually(async () => {
+    expect((await follow(followed, "/api/items")).status).toBe(429);
+    expect((await prometheus.query(await alertExpr("JsonplaneStreamsRefused"))).length).toBe(1);
+  }, patience);
+  fired.add("JsonplaneStreamsRefused");
+  closeStreams();
 });
 
 it("memory of Redis that is nearly used up: JsonplaneRedisNearlyFull", async () => {

@@ -121,6 +121,30 @@ export const dataPlane: Dashboard = {
       ],
     },
     {
+      title: "Streams of changes",
+      panels: [
+        lines("Open streams", "short", "Clients that follow changes, by replica.", [
+          { expr: "max by (instance) (jsonplane_change_streams)", legend: "{{instance}}" },
+        ]),
+        lines(
+          "Refused streams",
+          "short",
+          "Requests for changes refused within five minutes, by whose limit it was: caller, project, replica.",
+          [
+            {
+              expr: counted({
+                metric: "jsonplane_change_streams_refused_total",
+                selector: "",
+                by: ["limit"],
+                window: "5m",
+              }),
+              legend: "{{limit}}",
+            },
+          ],
+        ),
+      ],
+    },
+    {
       title: "Redis and replicas",
       panels: [
         lines("Calls to Redis per second", "ops", "By operation.", [

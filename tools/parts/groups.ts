@@ -12,6 +12,7 @@ import { foreignCrds } from "./foreign-crds.ts";
 import { helm, helm3 } from "./helm.ts";
 import { etcd, kubeApiserver, kubeControllerManager, kubectl } from "./kubernetes.ts";
 import { lua } from "./lua.ts";
+import { nginx } from "./nginx.ts";
 import { openapiTypescript } from "./openapi-typescript.ts";
 import type { Part } from "./part.ts";
 import { prometheus } from "./prometheus.ts";
@@ -30,7 +31,7 @@ const fixed = {
   store: redis,
   http: redis,
   security: redis,
-  process: [...redis, ...kubernetes, chromium, openapiTypescript],
+  process: [...redis, ...kubernetes, chromium, nginx, openapiTypescript],
   operator: [...redis, ...kubernetes, helm],
   chart: [...kubernetes, helm, lua, foreignCrds],
   observability: [...redis, ...kubernetes, prometheus],

@@ -14,7 +14,8 @@ export interface Version {
 /** `args` make the program print its version and end. */
 export async function programVersion(path: string, args: readonly string[]): Promise<Version | undefined> {
   const done = await runCommand(path, args, { timeout: 30_000 });
-  return done.code === 0 ? versionIn(done.stdout) : undefined;
+  // nginx writes it to standard error.
+  return done.code === 0 ? versionIn(done.stdout || done.stderr) : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/"created":\s*\d+/g, '"created": 0'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME"],
   [/_cursor=[\w%.…-]+/g, "_cursor=CURSOR"],
-  [/(etag: )?"[\w-]{27}"/gi, "TAG"],
+  [/(etag: )?\\?"[\w-]{27}\\?"/gi, "TAG"],
   // kubectl's ages.
   [/(?<=\s)(\d+[smhd])+(?=\s|$)/g, "AGE"],
 ];
