@@ -56,7 +56,10 @@ interface ParsedWords {
 function parseWords(command: Command, words: readonly string[]): ParsedWords {
   const known = Object.values(command.settings);
   const options = Object.fromEntries(
-    known.map(({ flag, isSwitch }) => [flag, { type: isSwitch ? ("boolean" as const) : ("string" as const) }]),
+    known.map(({ flag, short, isSwitch }) => [
+      flag,
+      { type: isSwitch ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) },
+    ]),
   );
   const { tokens } = parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true });
   const flags = new Map<string, string>();
@@ -84,7 +87,7 @@ interface OptionToken {
 function optionFault({ name, rawName, value }: OptionToken, settings: readonly Setting<unknown>[]): string | undefined {
   const known = settings.map(({ flag }) => flag);
   const setting = settings.find(({ flag }) => flag === name);
-  if (!rawName.startsWith("--") || setting === undefined) {
+  if (setting === undefined || ![`--${name}`, `-${setting.short}`].includes(rawName)) {
     const meant = nearest(name, known);
     return `${rawName} is not known${meant === undefined ? "" : `; did you mean --${meant}?`}`;
   }

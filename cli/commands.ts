@@ -9,11 +9,13 @@ import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { initCommand } from "./init/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { validateCommand } from "./validate/command.ts";
+import { watchCommand } from "./watch/command.ts";
 
 export const commands: readonly Command[] = [
   initCommand,
   devCommand,
   validateCommand,
+  watchCommand,
   operatorCommand,
   dataplaneCommand,
   clearFinalizersCommand,

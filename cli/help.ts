@@ -17,18 +17,18 @@ export function programHelp(commands: readonly Command[]): string {
 }
 
 export function commandHelp(command: Command): string {
-  const settings = Object.values(command.settings).map(({ flag, placeholder, help, fallback, isSwitch }) =>
-    isSwitch
-      ? ([`--${flag}`, help, variableOf(flag)] as const)
-      : ([`--${flag} ${placeholder}`, help + (fallback ? ` (${fallback})` : ""), variableOf(flag)] as const),
-  );
+  const settings = Object.values(command.settings).map(({ flag, short, placeholder, help, fallback, isSwitch }) => {
+    const long = isSwitch ? `--${flag}` : `--${flag} ${placeholder}`;
+    const shown = short === undefined ? long : `-${short}, ${long}`;
+    return [shown, isSwitch || !fallback ? help : `${help} (${fallback})`, variableOf(flag), long] as const;
+  });
   const { argument } = command;
   const hasSettings = settings.length > 0;
   const flags = [
     ...columns(settings.map(([flag, help]) => [flag, help])),
     "",
     "Environment variables, where no flag says otherwise:",
-    ...columns(settings.map(([flag, , variable]) => [variable, flag])),
+    ...columns(settings.map(([, , variable, flag]) => [variable, flag])),
     "",
   ];
   return [

@@ -18,6 +18,8 @@ const sentences: Readonly<Record<string, string>> = {
   chaos: "kills, outages and failovers under clients whose history is checked; --only NAME --seed N --seconds S",
   soak: "an hour of changes, deletions and faults with 500 Projects; nothing may be left over; --minutes M --projects N --seed S",
   fuzz: "random requests and random custom resources; --seed S --requests N --manifests N; openapi: schemathesis",
+  conformance:
+    "a collection's changes against docs/reference/changes.md, from outside; URL --api-key-file F; creates objects there and deletes them",
   bench: "speed against a bare server; NAME: before [COMMIT], neighbours, operator",
   build: "compiles the package into dist/",
   prepack: "what npm pack runs: build",

@@ -9,6 +9,8 @@ export class InvalidSetting extends Error {
 export interface Setting<T> {
   /** Long form without dashes, `admin-port`; its variable is `JSONPLANE_ADMIN_PORT`. */
   readonly flag: string;
+  /** Short form, `o` for `-o`. */
+  readonly short?: string;
   /** What stands for the value in the help, `PORT`; empty for a switch. */
   readonly placeholder: string;
   /** On the command line it has no value; `--flag=false` turns it off against its variable. */

@@ -265,11 +265,28 @@ export const project = {
 
 export const output = {
   flag: "output",
+  short: "o",
   placeholder: "FORMAT",
   help: "table, or json: one object a line",
   fallback: "table",
   read: oneOf(["table", "json"]),
 } as const satisfies Setting<OutputFormat>;
+
+export const apiKeyFile = {
+  flag: "api-key-file",
+  placeholder: "FILE",
+  help: "File with an API key to send; read again for each request",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const tokenFile = {
+  flag: "token-file",
+  placeholder: "FILE",
+  help: "File with an access token to send; read again for each request",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const listFirst = switchSetting("list", "Of a collection: first the objects that there are, then their changes");
 
 export const deleteData = switchSetting(
   "delete",

@@ -20,7 +20,7 @@ export interface Subscriber {
 export interface SubscriberDeps {
   /** A connection of its own that isn't opened yet, and doesn't come back by itself. */
   readonly open: () => Redis;
-  /** Called with every failure; what failed is tried again. */
+  /** Called whenever the connection ended, or could not be made; it is tried again. */
   readonly onFailure: (failure: unknown) => void;
 }
 
@@ -42,12 +42,8 @@ export function createSubscriber({ open, onFailure }: SubscriberDeps): Subscribe
     for (const channel of channels) callBack(channel);
   };
 
-  /** Only the connection's end helps where the server refused: then everything begins anew. */
-  const endOnFailure = (redis: Redis, sent: Promise<unknown>): void =>
-    void sent.catch((failure: unknown) => {
-      onFailure(failure);
-      redis.disconnect();
-    });
+  /** Then everything begins anew, which is reported. */
+  const endOnFailure = (redis: Redis, sent: Promise<unknown>): void => void sent.catch(() => redis.disconnect());
 
   /** Returns when the connection ended. */
   const runOnce = async (onListening: () => void): Promise<void> => {

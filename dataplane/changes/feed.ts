@@ -53,10 +53,12 @@ export class Feed {
    */
   async next(position: LogPosition, signal: AbortSignal): Promise<BatchRead | undefined> {
     while (!signal.aborted) {
+      // Taken first: one that comes while this looks would be missed.
+      const arrival = this.#arrival.promise;
       const known = this.#gone ?? this.#keptBehind(position) ?? (await this.#readBehind(position));
       if (known !== undefined) return known;
       if (isBefore(this.#end, position)) this.#hint.resolve();
-      await settledOrAborted(this.#arrival.promise, signal);
+      await settledOrAborted(arrival, signal);
     }
     return undefined;
   }

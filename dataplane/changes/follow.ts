@@ -89,14 +89,16 @@ async function takePlaces(
   const { caller } = request.plan;
   const requester = caller.kind === "anonymous" ? `anonymous:${request.incoming.request.ip}` : ownerOf(caller);
   const tracks: Track[] = [];
-  for (const [at, { of, view }] of sources.entries()) {
+  for (const [at, { of, view, first }] of sources.entries()) {
     const newest = await deps.store.newestChange(of);
     const position = asked.positions?.[at] ?? { start: newest, seen: newest };
     const place = deps.streams.take(of, requester, newest);
     places.push(place);
     const gone = await whyGone(deps.store, of, position);
     if (gone !== undefined) return gone;
-    tracks.push({ feed: place.feed, view, position: position.start });
+    // Behind an older position, older objects than the first may be told after it.
+    const beginsWithNow = asked.form === "stream" && first !== undefined;
+    tracks.push({ feed: place.feed, view, position: beginsWithNow ? newest : position.start });
   }
   return tracks;
 }
@@ -184,7 +186,8 @@ async function streamResponse(
   const isResumed = asked.positions !== undefined;
   const events: ChangeEvent[] = [];
   for (const [at, source] of sources.entries()) {
-    events.push(...(await source.first((tracks[at] as Track).position, isResumed)));
+    const first = await source.first?.((tracks[at] as Track).position, isResumed);
+    events.push(...(first ?? []));
   }
   const project = keyOfProject(request.plan.project.config);
   const stream = (response: ServerResponse): void =>

@@ -10,8 +10,11 @@ import type { View } from "./views.ts";
 export interface Followed<Plan> {
   readonly of: LoggedRef;
   readonly view: View;
-  /** What is told first; called when the position is known. Throws `not_found`. */
-  first(position: LogPosition, isResumed: boolean): Promise<readonly ChangeEvent[]>;
+  /**
+   * What a stream is told first, with what is stored now: the stream goes on behind `position`, the
+   * newest one. Absent where it begins behind the client's. Throws `not_found`.
+   */
+  readonly first?: (position: LogPosition, isResumed: boolean) => Promise<readonly ChangeEvent[]>;
   /** Whether a plan of later lets the caller see the same. */
   isSame(current: Plan): boolean;
 }

@@ -85,8 +85,18 @@ export function valueView(view: ValueView): View & {
   /** What is told first. */
   begin(position: LogPosition, text: string | undefined): ChangeEvent;
 } {
-  let tag: string | undefined;
+  /** Null until a value was told: as JSON, what the caller had is not known. */
+  let tag: string | undefined | null = null;
   const key = JSON.stringify(view.path);
+  /** A failed read isn't kept: the batch is asked for again. */
+  const readValue = async (batch: Batch): Promise<string | undefined> => {
+    try {
+      return await view.read();
+    } catch (failure) {
+      batch.rendered.delete(key);
+      throw failure;
+    }
+  };
   return {
     begin(position, text) {
       tag = text === undefined ? undefined : entityTag(text);
@@ -94,7 +104,7 @@ export function valueView(view: ValueView): View & {
     },
     async eventsOf(batch) {
       if (batch.changes.length === 0) return [];
-      const text = await rendered(batch, key, () => view.read());
+      const text = await rendered(batch, key, () => readValue(batch));
       const next = text === undefined ? undefined : entityTag(text);
       if (next === tag) return [];
       tag = next;

@@ -142,13 +142,20 @@ export function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> 
     of: plan.collection,
     view: objectsView(view),
     isSame: (current) => hasSameRules(plan, current),
-    async first(position, isResumed) {
-      if (id === undefined) return [];
-      const stored = isObjectId(id) ? await plan.store.read(plan.collection, id, plan.grant.visible) : undefined;
-      if (stored !== undefined) return [objectEvent(view, position, id, stored.text)];
-      if (!isResumed) throw missing();
-      return [deletedEvent(view, position, id)];
-    },
+    ...(id !== undefined && { first: firstOfObject(plan, view, id) }),
+  };
+}
+
+function firstOfObject(
+  { store, collection, grant }: ObjectsPlan,
+  view: ObjectsView,
+  id: string,
+): NonNullable<Followed<never>["first"]> {
+  return async (position, isResumed) => {
+    const stored = isObjectId(id) ? await store.read(collection, id, grant.visible) : undefined;
+    if (stored !== undefined) return [objectEvent(view, position, id, stored.text)];
+    if (!isResumed) throw missing();
+    return [deletedEvent(view, position, id)];
   };
 }
 

@@ -65,8 +65,8 @@ export async function receiveWrite(
 
 /**
  * Acquires a slot of the project's fair share; a promise when it has to wait for one: decide the
- * request again then. Throws `data_lost`. `bodyLength` = bytes; `responseLength` = characters of the
- * response beyond those of the body, where that is known.
+ * request again then. Throws `data_lost`. `bodyLength` = bytes; `responseLength` = characters of
+ * the response beyond those of the body, where that is known.
  */
 export function acquireSlot(
   { directory }: { readonly directory: Losses },

@@ -26,7 +26,7 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
     "%R~{jsonplane}:meta %R~{jsonplane}:projects %R~{jsonplane}:project:* %R~{jsonplane}:credentials:*",
     "%R~{jsonplane}:changes %R~{jsonplane}:purges",
     "~{jsonplane}:purged ~{jsonplane}:purge-lock ~{jsonplane}:replicas ~{jsonplane}:ack:*",
-    "+json.get +json.mget +json.set +json.del +json.type +json.objlen +json.arrlen +json.arrinsert +json.arrpop",
+    "+json.get +json.mget +json.set +json.del +json.type +json.objlen +json.arrlen +json.arrappend +json.arrinsert +json.arrpop",
     "+get +set +del +unlink +exists +expire +pexpire +hget +hmget +hgetall +hkeys +hexists +hset +hdel +hincrby",
     "+zadd +zrem +zcard +zscore +zrange +zrangebyscore +zremrangebyscore +zlexcount",
     "+xadd +xlen +xrange +xread +xrevrange +xtrim +publish +subscribe +unsubscribe",

@@ -119,6 +119,45 @@ export interface Refusing extends Span {
   readonly replicas: number;
 }
 
+/** An object that was made: who owns it. */
+export interface Made {
+  readonly kind: "made";
+  readonly id: string;
+  readonly owner: string;
+}
+
+/** What a subscriber is told of an object, or of the one value that it follows. */
+export interface Told {
+  readonly kind: "told";
+  readonly subscriber: string;
+  /** Whose objects it may be told of; absent = all. */
+  readonly sees?: string;
+  /** Counts its connections. */
+  readonly connection: number;
+  readonly event: "put" | "delete";
+  readonly id: string;
+  /** Of objects whose writers count: grows with each write. */
+  readonly version?: number;
+  readonly at: number;
+}
+
+/** A subscriber is told to list again. */
+export interface Reset {
+  readonly kind: "reset";
+  readonly subscriber: string;
+  readonly reason: string;
+  /** Whether the logs are so short that positions get too old. */
+  readonly isTrimmed: boolean;
+  readonly at: number;
+}
+
+/** When nobody writes any more: what a subscriber's state has other than a list of everything. */
+export interface Compared extends Span {
+  readonly kind: "compared";
+  readonly subscriber: string;
+  readonly differences: readonly string[];
+}
+
 /** What was broken, or mended. */
 export interface Fault {
   readonly kind: "fault";
@@ -153,6 +192,10 @@ export type Entry =
   | Answered
   | Limited
   | Refusing
+  | Made
+  | Told
+  | Reset
+  | Compared
   | Fault
   | Loss
   | Unexpected;

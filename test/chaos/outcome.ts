@@ -2,7 +2,7 @@
 
 import { slowestRevocation } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";
-import { type Entry, only } from "./history.ts";
+import { type Entry, grouped, only } from "./history.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** POSTs with an Idempotency-Key that were sent once more, and acknowledged. */
@@ -15,6 +15,14 @@ export interface Repeats {
   readonly acknowledged: number;
 }
 
+/** What subscribers were told. */
+export interface Followed {
+  readonly told: number;
+  readonly connections: number;
+  /** How often they had to list again, by the reason. */
+  readonly resets: Readonly<Record<string, number>>;
+}
+
 export interface ScenarioOutcome {
   readonly scenario: Scenario;
   readonly seed: number;
@@ -23,6 +31,7 @@ export interface ScenarioOutcome {
   readonly writes: { readonly done: number; readonly refused: number; readonly unknown: number };
   readonly reads: number;
   readonly repeats: Repeats;
+  readonly followed: Followed;
   /** What was broken, in order. */
   readonly faults: number;
   readonly lost: number;
@@ -53,6 +62,7 @@ export function outcomeOf({ entries, ...played }: Played, slack: number): Scenar
     ...played,
     ...checkHistory(entries, slack),
     ...tried(entries),
+    followed: followedIn(entries),
     faults: only(entries, "fault").filter(({ what }) => what !== "mended").length,
     maxGapMs: maxGap(writes.filter(({ outcome }) => outcome === "done").map(({ to }) => to)),
     slowestAnswerMs: Math.max(0, ...answers.filter(({ status }) => status !== 0).map(({ from, to }) => to - from)),
@@ -81,6 +91,16 @@ export function isTelling({ writes, reads, repeats }: Tried): boolean {
 
 function writesIn(entries: readonly Entry[]) {
   return [...only(entries, "write"), ...only(entries, "append")];
+}
+
+function followedIn(entries: readonly Entry[]): Followed {
+  const told = only(entries, "told");
+  const resets = grouped(only(entries, "reset"), ({ reason }) => reason);
+  return {
+    told: told.length,
+    connections: new Set(told.map(({ subscriber, connection }) => `${subscriber} ${connection}`)).size,
+    resets: Object.fromEntries([...resets].map(([reason, all]) => [reason, all.length])),
+  };
 }
 
 function repeatsOf(entries: readonly Entry[]): Repeats {

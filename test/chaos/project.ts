@@ -2,6 +2,7 @@
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import {
+  changed,
   type Modifier,
   project,
   withConfig,
@@ -26,6 +27,9 @@ export const movingFrom = 1_000;
 export const base = "/default/shop";
 export const user = "ann";
 export const victim = "victim";
+
+/** Who own objects that no other one of them sees, where changes are followed. */
+export const owners = ["o0", "o1"] as const;
 
 export function shopParts(): ProjectParts {
   return project(
@@ -68,6 +72,18 @@ export function openParts(): ProjectParts {
     withResource("notes", { access }),
     withLimits({ anonymousWritesPerMinute }),
   );
+}
+
+/** With logs of what is followed, and the keys of those who see a part of it. */
+export function withLogs(maxEntries: number): Modifier {
+  const changes = { retentionSeconds: 3_600, maxEntries };
+  const logged = <T>(all: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    new Map([...all].map(([name, each]) => [name, { ...each, changes }]));
+  return (parts) =>
+    changed(
+      { ...parts, resources: logged(parts.resources), rootKeys: logged(parts.rootKeys) },
+      ...owners.map((name) => withKey(name)),
+    );
 }
 
 export function limitedParts(): ProjectParts {

@@ -3,6 +3,7 @@
 // second and at the end.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { apikey } from "../support/http/projects.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -14,12 +15,13 @@ import { readEverything } from "./clients/final-reader.ts";
 import { runFlooder, runGuesser, runScribbler } from "./clients/flooder.ts";
 import { type Acknowledged, repeatAll, runRepeater } from "./clients/repeater.ts";
 import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
+import { Subscriber, sources } from "./clients/subscriber.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
-import { type KnownObject, runWriter } from "./clients/writer.ts";
+import { type KnownObject, runOwner, runWriter } from "./clients/writer.ts";
 import { declareShop } from "./fleet-world.ts";
 import { History } from "./history.ts";
 import { isTelling, outcomeOf, type ScenarioOutcome, tried } from "./outcome.ts";
-import { base, repeaters, victim, writers } from "./project.ts";
+import { base, owners, repeaters, victim, writers } from "./project.ts";
 import { createRandom } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 import { openWorld, publishShop, type World } from "./world.ts";
@@ -38,6 +40,10 @@ export interface RunOptions {
 const recoveryLimit = 20_000;
 /** Between Redis' acknowledgement and the client's. */
 const underWay = 300;
+/** After the last write: a replica that misses every hint looks into a log every five seconds. */
+const toldLimit = 15_000;
+/** Until then, positions in a log are never too old within a run. */
+const entriesOfRun = 50_000;
 /** Before and after the trouble; less around a short one. */
 const calm = 1_500;
 /** How long a busy machine may take until enough was tried for a run to show something. */
@@ -94,10 +100,13 @@ class Run {
       runMover(fixed, this.#deps("mover")),
       ...sessionClients.map((name) => runSessions(name, this.#kept, this.#deps(name))),
       runVictim(this.#deps("victim")),
+      ...(scenario.plan.follows ? owners.map((name) => runOwner(name, this.#owner(name))) : []),
       ...(scenario.plan.limits ? this.#limitedClients() : []),
       this.#probe(),
       this.#endAtViolation(),
     ];
+    const subscribers = this.#subscribers();
+    const following = subscribers.map((each) => each.run());
     let recoveredMs = Number.NaN;
     try {
       await sleep(this.#calm());
@@ -110,8 +119,26 @@ class Run {
     }
     this.#stopped = true;
     await Promise.all(clients);
-    if (!Number.isNaN(recoveredMs)) await this.#lookThrough();
+    if (!Number.isNaN(recoveredMs)) {
+      await Promise.all(subscribers.map((each) => each.settle()));
+      await this.#lookThrough();
+    }
+    for (const each of subscribers) each.stop();
+    await Promise.all(following);
     return recoveredMs;
+  }
+
+  #owner(name: string): ClientDeps {
+    const deps = this.#deps(name);
+    return { ...deps, credentials: { ...deps.credentials, worker: apikey(name) } };
+  }
+
+  #subscribers(): readonly Subscriber[] {
+    const { follows } = this.#parts.scenario.plan;
+    if (follows === undefined) return [];
+    const isTrimmed = follows.maxEntries < entriesOfRun;
+    const withinMs = toldLimit * this.#parts.slack;
+    return sources.map((source) => new Subscriber(source, { ...this.#deps(source.name), isTrimmed, withinMs }));
   }
 
   #limitedClients(): readonly Promise<void>[] {
@@ -265,8 +292,8 @@ class Run {
     const { world } = this.#parts;
     const store = await openRedisStore({ url: world.redis.url });
     try {
-      for (const [resource, owners] of [
-        ["items", ["apikey:worker"]],
+      for (const [resource, names] of [
+        ["items", ["worker", ...owners].map((name) => `apikey:${name}`)],
         ["shelf", []],
       ] as const) {
         const project = { namespace: "default", name: "shop" };
@@ -277,7 +304,7 @@ class Run {
           },
           { withinMs: recoveryLimit * this.#parts.slack },
         );
-        await expectIndexesExact(store, { project, resource }, owners);
+        await expectIndexesExact(store, { project, resource }, names);
       }
     } finally {
       await store.close();

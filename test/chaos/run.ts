@@ -5,7 +5,7 @@ import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { setup } from "../support/redis/find-redis.ts";
-import type { ScenarioOutcome } from "./outcome.ts";
+import type { Followed, ScenarioOutcome } from "./outcome.ts";
 import { runScenario } from "./run-scenario.ts";
 import { NotPlayable } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
@@ -42,16 +42,22 @@ for (const scenario of scenarios.filter(({ name }) => wanted.includes(name))) {
 }
 
 function linesOf(outcome: ScenarioOutcome): readonly string[] {
-  const { writes, reads, repeats, faults, lost, late, violations, errors } = outcome;
+  const { followed, writes, reads, repeats, faults, lost, late, violations, errors } = outcome;
   return [
     `${faults} faults; writes: ${writes.done} acknowledged, ${writes.refused} refused, ${writes.unknown} of unknown outcome; ${reads} reads`,
     `repeated by Idempotency-Key: ${repeats.unanswered} without an answer, of which ${repeats.done} had taken place; ${repeats.acknowledged} acknowledged`,
     `lost as allowed: ${lost}; late: ${late}; longest without a write ${ms(outcome.maxGapMs)}; worked again after ${ms(outcome.recoveredMs)}`,
+    ...(followed.told > 0 ? [`subscribers: ${told(followed)}`] : []),
     `slowest answer ${ms(outcome.slowestAnswerMs)}; revoked within ${ms(outcome.revokedMs)}`,
     ...violations.slice(0, shown).map((violation) => `VIOLATED ${violation}`),
     ...(violations.length > shown ? [`… and ${violations.length - shown} more`] : []),
     ...(violations.length > 0 ? errors.slice(0, shown).map((line) => `logged ${line}`) : ["held"]),
   ];
+}
+
+function told({ told, connections, resets }: Followed): string {
+  const reasons = Object.entries(resets).map(([reason, times]) => `${reason} ${times}`);
+  return `told ${told} times over ${connections} connections; reset: ${reasons.join(", ") || "never"}`;
 }
 
 function ms(milliseconds: number): string {

@@ -1,6 +1,7 @@
 // Every scenario, in the order of the report.
 
 import type { Scenario } from "./scenario.ts";
+import { changesFollowed, changesTrimmed } from "./scenarios/changes.ts";
 import { clockJumps } from "./scenarios/clocks.ts";
 import { configAge, ringRotation, signingRotation, streamTrim } from "./scenarios/configuration.ts";
 import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scenarios/failovers.ts";
@@ -32,6 +33,8 @@ export const scenarios: readonly Scenario[] = [
   ringRotation,
   signingRotation,
   streamTrim,
+  changesFollowed,
+  changesTrimmed,
   configAge,
   operatorDown,
   staleLeader,

@@ -5,10 +5,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { apikey, withoutKey } from "../support/http/projects.ts";
+import { apikey, changed, withoutKey } from "../support/http/projects.ts";
 import type { Tenant } from "../support/kubernetes/declared.ts";
 import { type MaintainedConfig, maintainConfig } from "./maintained-config.ts";
-import { limitedParts, openParts, shopParts, victim } from "./project.ts";
+import { limitedParts, openParts, shopParts, victim, withLogs } from "./project.ts";
 import type { OpenRedis, RedisDeployment } from "./redis-deployments.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
 
@@ -16,6 +16,10 @@ export interface WorldPlan {
   readonly redis: OpenRedis;
   /** A real API server and operator in place of the publisher that plays it. */
   readonly fleet?: boolean;
+  /** Two by default. */
+  readonly replicas?: number;
+  /** The shop logs its changes, about so many of each, and subscribers follow them. */
+  readonly follows?: { readonly maxEntries: number };
   /** Between each replica and Redis; for one server only. */
   readonly proxies?: boolean;
   /** Replicas whose wall clock the scenario moves. */
@@ -99,7 +103,10 @@ export async function openWorld(plan: WorldPlan, serve: Serve): Promise<World> {
     const { redis, ringFile, ready } = await serve(plan, dir, closers);
     const replicas: WorldReplica[] = [];
     closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));
-    for (const name of ["r1", "r2"]) replicas.push(await openReplica({ name, dir, ringFile, plan, redis, closers }));
+    while (replicas.length < (plan.replicas ?? 2)) {
+      const name = `r${replicas.length + 1}`;
+      replicas.push(await openReplica({ name, dir, ringFile, plan, redis, closers }));
+    }
     const keyring = parseKeyring(await readFile(ringFile, "utf8"));
     return { ...(await ready()), redis, replicas, keyring, stop };
   } catch (error) {
@@ -117,7 +124,8 @@ export async function publishShop(plan: WorldPlan, dir: string, closers: Closers
   const ringText = newKeyringText();
   await mountKeyring(ringText);
   const limited = plan.limits ? [limitedParts(), openParts()] : [];
-  const config = await maintainConfig(redis.url, parseKeyring(ringText), shopParts(), limited);
+  const shop = plan.follows ? changed(shopParts(), withLogs(plan.follows.maxEntries)) : shopParts();
+  const config = await maintainConfig(redis.url, parseKeyring(ringText), shop, limited);
   closers.push(() => config.stop());
   const credentials = { worker: apikey("worker"), victim: apikey(victim) };
   const withdrawVictim = async (): Promise<void> => void (await config.change(withoutKey(victim)));

@@ -1,10 +1,11 @@
 // Clients that follow changes: what they are told, in which order, from where, and until when.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { make, outcome } from "../support/http/api-calls.ts";
+import { login, make, outcome } from "../support/http/api-calls.ts";
 import { closeStreams, follow } from "../support/http/event-stream.ts";
-import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { apikey, bearer, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
 const alice = apikey("alice");
@@ -13,6 +14,7 @@ const shop = project(
   "shop",
   withKey("alice"),
   withKey("bob"),
+  withUser("ann"),
   withResource("books", {
     schema: { properties: { title: { type: "string" }, status: { type: "string" } } },
     scope: { read: "All", write: "All" },
@@ -110,6 +112,27 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect(await resumed.changes(1)).toMatchObject([{ event: "delete", data: { id } }]);
   });
 
+  it("of one object that goes on from an older position tells nothing older than it began with", async () => {
+    const { id } = await make(served, "books", { title: "first" }, alice);
+    // While somebody follows the collection, the replica keeps what it read of each change.
+    const collection = await follow(served, "/api/books", { as: alice });
+    const position = collection.position();
+    for (const [at, title] of ["second", "third"].entries()) {
+      await put(`/api/books/${id}`, { title });
+      await collection.changes(at + 1);
+    }
+    const stream = await follow(served, `/api/books/${id}?_position=${position}`, { as: alice });
+    await put(`/api/books/${id}`, { title: "fourth" });
+    await collection.changes(3);
+    const { id: other } = await make(served, "books", { title: "another" }, alice);
+    await collection.changes(4);
+    await remove(`/api/books/${id}`);
+    await eventually(() => expect(stream.events().at(-1)).toMatchObject({ event: "delete", data: { id } }));
+    const titles = stream.events().map(({ data }) => (data["object"] as { readonly title: string } | undefined)?.title);
+    expect(titles).toEqual(["third", "fourth", undefined]);
+    expect(stream.text()).not.toContain(other);
+  });
+
   it("of a path of a root key begins with its value, and tells it when it differs", async () => {
     const stream = await follow(served, "/json/settings/theme/colour", { as: alice });
     await put("/json/settings/beta", true);
@@ -143,6 +166,14 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect(await other.changes(1)).toMatchObject([{ event: "put", data: { id } }]);
     served.change(withResource("books", { scope: { read: "Own", write: "Own" }, changes }));
     expect((await other.ended()).at(-1)).toMatchObject({ event: "reset", data: { reason: "access" } });
+  });
+
+  it("ends with a reset when the caller's session ends", async () => {
+    const { access_token, session_id } = await login(served, "ann");
+    const as = bearer(access_token);
+    const stream = await follow(served, "/api/books", { as });
+    await served.send(`/sessions/${session_id}`, { method: "DELETE", as });
+    expect((await stream.ended()).at(-1)).toMatchObject({ event: "reset", data: { reason: "access" } });
   });
 
   it("is refused where no changes are logged, to who may not read, and for parameters of lists", async () => {
@@ -222,6 +253,16 @@ describeServedOnBothStores("changes as JSON", (serve) => {
     const reply = await waiting;
     expect(reply.json()).toMatchObject({ changes: [{ event: "put", data: { id, object: { title: "Dune" } } }] });
     expect(reply.headers["preference-applied"]).toBe("wait=20");
+  });
+
+  it("tells that a value is gone", async () => {
+    const { headers } = await served.send("/json/settings", { as: alice });
+    await served.send("/json/settings/theme", { method: "DELETE", as: alice });
+    const position = encodeURIComponent(String(headers["changes-position"]));
+    const reply = await served.send(`/json/settings/theme/colour?_position=${position}`, { as: alice });
+    expect(reply.json()).toMatchObject({
+      changes: [{ event: "delete", data: { rootKey: "settings", path: ["theme", "colour"] } }],
+    });
   });
 
   it("answers 410 where the position is not in the log", async () => {

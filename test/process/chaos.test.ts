@@ -24,6 +24,7 @@ it.each(played)("the service holds through %s", async (name) => {
   expect(outcome.faults).toBeGreaterThan(0);
   expect(outcome).toSatisfy(isTelling);
   expect(outcome.recoveredMs).toBeGreaterThan(0);
+  expect(outcome.followed.told).toBeGreaterThan(0);
   if (name === "replica-kill-unheard") expect(outcome.repeats.done).toBeGreaterThan(0);
 });
 

@@ -60,6 +60,11 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["test/mutations/run.ts", ["--all"], "npm run mutations: Unknown option '--all'. It takes --only ONLY"],
   ["test/demo/run.ts", ["--help"], "make demo: Unknown option '--help'. It takes no arguments"],
   ["test/trace/run.ts", ["GET"], "npm run trace: It takes a method and a URL, as in `GET /default/bookshop/api/books`"],
+  [
+    "test/conformance/run.ts",
+    ["http://127.0.0.1:8080/default/shop"],
+    "npm run conformance: It takes the URL of a collection, such as http://127.0.0.1:8080/default/shop/api/books",
+  ],
   ["test/bench/run.ts", ["memory"], "npm run bench -- memory: There are operations, before, neighbours, operator"],
   ["test/chaos/run.ts", ["--seed", "x"], 'npm run chaos: --seed is "x": it takes a whole number of at least 0'],
   ["test/soak/run.ts", ["--minutes", "0"], 'npm run soak: --minutes is "0": it takes a whole number of at least 1'],

@@ -4,14 +4,14 @@ import type { CollectionRef, DocumentRef } from "./refs.ts";
 
 export interface CollectionSize {
   readonly objects: number;
-  /** UTF-8 bytes of the objects' texts, of those that are counted. */
+  /** UTF-8 bytes of the objects' texts, of those that are counted, and bytes of a log of changes. */
   readonly bytes: number;
   /** False while `countBytes` has not come to the end. */
   readonly isCounted: boolean;
 }
 
 export interface DocumentSize {
-  /** UTF-8 bytes of the text; 0 when nothing is stored. */
+  /** UTF-8 bytes of the text, and bytes of a log of changes; 0 when nothing is stored. */
   readonly bytes: number;
   /** Keys of an object or elements of an array; 0 of anything else. */
   readonly members: number;

@@ -8,6 +8,7 @@ import { checkLimits } from "./limits.ts";
 import { checkLists } from "./lists.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkRepeats } from "./repeats.ts";
+import { checkSubscribers } from "./subscribers.ts";
 
 /** `slack`: by how much every time limit is multiplied. */
 export function checkHistory(entries: readonly Entry[], slack = 1): CheckResult {
@@ -19,6 +20,7 @@ export function checkHistory(entries: readonly Entry[], slack = 1): CheckResult 
     checkAccess(entries, slack),
     checkReadiness(entries, slack),
     checkLimits(entries, slack),
+    checkSubscribers(entries),
     checkUnexpected(entries),
   ]);
 }

@@ -24,6 +24,12 @@ export async function runWriter(name: string, known: KnownObject[], deps: Client
   await keepDoing(deps, () => writer.step());
 }
 
+/** Who writes objects of its own and nothing else. */
+export async function runOwner(name: string, deps: ClientDeps): Promise<void> {
+  const writer = new Writer(name, [], deps);
+  await keepDoing(deps, () => writer.objectStep());
+}
+
 class Writer {
   readonly #name: string;
   readonly #deps: ClientDeps;
@@ -40,13 +46,22 @@ class Writer {
 
   step(): Promise<void> {
     const chance = this.#deps.random.fraction();
-    if (chance < 0.18) return this.#create();
-    if (chance < 0.36) return this.#change((object) => this.#update(object));
-    if (chance < 0.42) return this.#change((object) => this.#remove(object));
+    if (chance < 0.42) return this.#write(chance);
     if (chance < 0.56) return this.#append();
     if (chance < 0.68) return this.#put();
     if (chance < 0.84) return this.#readObject();
     return chance < 0.92 ? this.#readRegister() : this.#readList();
+  }
+
+  objectStep(): Promise<void> {
+    const chance = this.#deps.random.fraction();
+    return chance < 0.9 ? this.#write(chance / 2) : this.#readObject();
+  }
+
+  #write(chance: number): Promise<void> {
+    if (chance < 0.18) return this.#create();
+    if (chance < 0.36) return this.#change((object) => this.#update(object));
+    return this.#change((object) => this.#remove(object));
   }
 
   #next(): number {
@@ -73,6 +88,7 @@ class Writer {
     const object = { key, id: itemOf(answer).id };
     this.#own.push(object);
     this.#known.push(object);
+    history.add({ kind: "made", id: object.id, owner: this.#name });
   }
 
   async #update(object: KnownObject): Promise<void> {

@@ -9,6 +9,7 @@ import type { TestRedis } from "../../support/redis/redis.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { behindSentinel, onCluster } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
+import { follows } from "./changes.ts";
 
 /** How far a replica that is in step may be behind. */
 const replicationMs = 1_000;
@@ -26,6 +27,12 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   await eventually(async () => {
     if (!(await holds())) throw new Error(`Not yet: ${what}`);
   }, patience);
+}
+
+/** For a moment, so that something is lost: the replica is dropped whenever something is written. */
+async function endReplication({ pause }: Stage, { port }: TestRedis): Promise<void> {
+  await askRedis(port, 'CONFIG SET client-output-buffer-limit "replica 1 1 0"');
+  await pause(50, 400);
 }
 
 interface KilledPrimary {
@@ -46,6 +53,7 @@ async function killPrimary(
   const [primary, replica] = (await isPrimary(pair[0])) ? pair : [pair[1], pair[0]];
   await until("the replica is in step", () => isInStep(replica));
   await stage.pause(500, 1_500);
+  if (stage.random.fraction() < 0.5) await endReplication(stage, primary);
   stage.history.fault(`kill -9 of ${what}`);
   const from = stage.history.now() - replicationMs;
   await primary.kill();
@@ -62,7 +70,7 @@ async function killPrimary(
 export const sentinelKill: Scenario = {
   name: "sentinel-failover",
   does: "kill -9 of the primary behind a Sentinel under writes; the other one is promoted, the killed one comes back as its replica",
-  plan: { redis: behindSentinel },
+  plan: { redis: behindSentinel, follows },
   seconds: 15,
   async run(stage) {
     const { sentinel } = stage.world.redis;
@@ -78,7 +86,7 @@ export const sentinelKill: Scenario = {
 export const sentinelPause: Scenario = {
   name: "sentinel-paused-primary",
   does: "the primary behind a Sentinel is paused (SIGSTOP), another one is promoted, and the old one continues as if nothing had happened; `min-replicas-to-write 1`, `min-replicas-max-lag 1`",
-  plan: { redis: behindSentinel },
+  plan: { redis: behindSentinel, follows },
   seconds: 15,
   async run({ world, history, left, pause, mayLose }) {
     const { sentinel } = world.redis;
@@ -109,7 +117,7 @@ export const sentinelPause: Scenario = {
 export const clusterKill: Scenario = {
   name: "cluster-failover",
   does: "kill -9 of a Cluster's primaries under writes, one after the other; its replica is promoted, the killed one comes back as a replica",
-  plan: { redis: onCluster({ replicas: true }) },
+  plan: { redis: onCluster({ replicas: true }), follows },
   seconds: 20,
   async run(stage) {
     const { cluster } = stage.world.redis;
@@ -134,7 +142,7 @@ const paces: readonly MovePace[] = [
 export const slotMigration: Scenario = {
   name: "slot-migration",
   does: "the slots of objects, documents and configuration move between primaries, key by key, under writes: MOVED, ASK, TRYAGAIN",
-  plan: { redis: onCluster({ replicas: false }) },
+  plan: { redis: onCluster({ replicas: false }), follows },
   seconds: 12,
   async run({ world, history, random, left, pause }) {
     const { cluster } = world.redis;

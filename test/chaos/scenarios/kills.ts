@@ -4,6 +4,7 @@ import { recordSeconds } from "../../../dataplane/operation/idempotency.ts";
 import { oneServer } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";
+import { follows } from "./changes.ts";
 
 /**
  * What may be gone of an append-only file that is synced every second: Redis puts a sync off for
@@ -14,7 +15,7 @@ const everysecMs = 2_000;
 export const replicaKill: Scenario = {
   name: "replica-kill",
   does: "kill -9 of one of two replicas under writes, again and again; each is started again on its ports",
-  plan: { redis: oneServer("none") },
+  plan: { redis: oneServer("none"), follows },
   seconds: 12,
   async run({ world, history, random, left, pause }: Stage) {
     while (left() > 0) {
@@ -34,7 +35,7 @@ const leavesRecord = new RegExp(`:idempotency:[^]*\\r\\n${recordSeconds}\\r\\n`)
 export const replicaKillUnheard: Scenario = {
   name: "replica-kill-unheard",
   does: "kill -9 of one of two replicas, again and again, when Redis has carried out a POST with an Idempotency-Key and the replica has not got the reply",
-  plan: { redis: oneServer("none"), proxies: true },
+  plan: { redis: oneServer("none"), follows, proxies: true },
   seconds: 12,
   async run({ world, history, random, left, pause }: Stage) {
     while (left() > 0) {
@@ -72,7 +73,7 @@ function redisKill(durability: "always" | "everysec"): Scenario["run"] {
 export const redisKillAlways: Scenario = {
   name: "redis-kill-always",
   does: "kill -9 of Redis with `appendfsync always` under writes, again and again",
-  plan: { redis: oneServer("always") },
+  plan: { redis: oneServer("always"), follows },
   seconds: 12,
   run: redisKill("always"),
 };
@@ -80,7 +81,7 @@ export const redisKillAlways: Scenario = {
 export const redisKillEverysec: Scenario = {
   name: "redis-kill-everysec",
   does: "kill -9 of Redis with `appendfsync everysec` under writes, again and again",
-  plan: { redis: oneServer("everysec") },
+  plan: { redis: oneServer("everysec"), follows },
   seconds: 12,
   run: redisKill("everysec"),
 };

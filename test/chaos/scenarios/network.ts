@@ -4,8 +4,9 @@
 import { oneServer } from "../redis-deployments.ts";
 import type { Scenario } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";
+import { follows } from "./changes.ts";
 
-const plan = { redis: oneServer("none"), proxies: true } as const;
+const plan = { redis: oneServer("none"), proxies: true, follows } as const;
 
 export const connectionCuts: Scenario = {
   name: "connection-resets",

@@ -3,6 +3,7 @@
 import { askRedis } from "../../support/redis/ask-redis.ts";
 import { oneServer } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
+import { follows } from "./changes.ts";
 
 async function configure({ world }: Stage, command: string): Promise<void> {
   const reply = await askRedis(world.redis.server.port, command);
@@ -26,7 +27,7 @@ function inAndOut(what: string, enter: string, leave: string): Scenario["run"] {
 export const outOfMemory: Scenario = {
   name: "out-of-memory",
   does: "`maxmemory` is set below the memory that Redis uses, with `noeviction`, and raised again",
-  plan: { redis: oneServer("none"), sessionClients: 2, limits: true, ends: "go on" },
+  plan: { redis: oneServer("none"), follows, sessionClients: 2, limits: true, ends: "go on" },
   seconds: 12,
   run: inAndOut("no memory", "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
 };

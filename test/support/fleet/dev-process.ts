@@ -22,7 +22,12 @@ export interface DevProcess {
 }
 
 export function devProcess(words: readonly string[], cwd: string): DevProcess {
-  return followed(spawn(program, ["dev", ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] }));
+  return commandProcess(["dev", ...words], cwd);
+}
+
+/** Any command that runs until it is stopped. */
+export function commandProcess(words: readonly string[], cwd: string): DevProcess {
+  return followed(spawn(program, words, { cwd, stdio: ["ignore", "pipe", "pipe"] }));
 }
 
 /** The same for a command line as a person pastes it. */

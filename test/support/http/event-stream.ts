@@ -91,7 +91,8 @@ function streamOf(request: ClientRequest, incoming: IncomingMessage): EventStrea
   };
 }
 
-function eventIn(block: string): readonly SentEvent[] {
+/** Of the text between two empty lines; none of `retry`. */
+export function eventIn(block: string): readonly SentEvent[] {
   const fields = new Map(block.split("\n").map((line) => [line.split(":", 1)[0] ?? "", textOf(line)]));
   const event = fields.get("event");
   const id = fields.get("id");

@@ -13,6 +13,7 @@ import type {
   Probe,
   Read,
   Repeat,
+  Told,
   Write,
 } from "../../chaos/history.ts";
 
@@ -55,6 +56,16 @@ const guess = { ...(limited(true, [500])[0] as Limited), limit: "guesses", uncou
 const refusing = { kind: "refusing", replicas: 2, from: 100, to: 1_100 } as const;
 
 const every200ms = Array.from({ length: 30 }, (_, at) => 1_000 + at * 200);
+
+function told(version: number, more: Partial<Told> = {}): Told {
+  return { kind: "told", subscriber: "s", connection: 1, event: "put", id: "i", version, at: version * 10, ...more };
+}
+
+function reset(reason: string, isTrimmed = false): Entry {
+  return { kind: "reset", subscriber: "s", reason, isTrimmed, at: 50 };
+}
+
+const owned = { kind: "made", id: "i", owner: "o0" } as const;
 
 function loss(from: number, to: number): Entry {
   return { kind: "loss", from, to };
@@ -176,6 +187,21 @@ describe("the checker refuses", () => {
     "a credential that stands and is refused": [/refused key.* which stands/, [access(true, 0), access(false, 10)]],
     "a replica that says ready and serves nothing": [/said ready.* refused all/, probed(true, "store_unavailable", 6)],
     "a replica that says unready and serves everything": [/said unready.* served all/, probed(false, undefined, 6)],
+    "a subscriber that is told of an older write after a newer one": [
+      /s, connection 1 was told 1 of i at 10, after 2/,
+      [told(2), told(1)],
+    ],
+    "a subscriber that is told that an object of somebody else is gone": [
+      /s was told of a delete of i at 10, which o0 owns/,
+      [owned, told(1, { sees: "o1", event: "delete" })],
+    ],
+    "a subscriber that has to list again though nothing was lost": [/for no reason: lost/, [reset("lost")]],
+    "a subscriber whose position is too old for a long log": [/for no reason: expired/, [reset("expired")]],
+    "a subscriber that may no longer read": [/for no reason: access/, [loss(0, 40), reset("access", true)]],
+    "a subscriber that has something else than a list in the end": [
+      /differs from a list in the end: i is missing/,
+      [{ kind: "compared", subscriber: "s", differences: ["i is missing"], from: 0, to: 1 }],
+    ],
     "an answer that no state explains": [/500/, [{ kind: "unexpected", at: 0, what: "GET /: 500" }]],
   };
   for (const [what, [state, entries]] of Object.entries(bad)) {
@@ -249,6 +275,18 @@ describe("the checker takes", () => {
       { kind: "revoked", credential: "key", from: 5, to: 10 },
       access(true, 12),
       access(false, 20),
+    ],
+    "a subscriber that is told again on another connection, of its own objects": [
+      owned,
+      told(2, { sees: "o0" }),
+      told(1, { sees: "o0", connection: 2 }),
+      told(2, { sees: "o0", connection: 2 }),
+      { kind: "compared", subscriber: "s", differences: [], from: 0, to: 1 },
+    ],
+    "a subscriber that lists again after a loss, and behind a short log": [
+      loss(0, 40),
+      reset("lost"),
+      reset("expired", true),
     ],
     "a replica that says what is so": [...probed(true, undefined, 6)],
     "a replica that says unready and refuses": [...probed(false, "store_unavailable", 6)],

@@ -44,6 +44,21 @@ describe("the command line", () => {
     expect(calls).toEqual([{ settings: { host: "::1", port: 1, adminPort: 2 }, argument: "dir" }]);
   });
 
+  it("takes a short flag where a setting has one, and shows it", async () => {
+    const calls: unknown[] = [];
+    const command = defineCommand({
+      name: "show",
+      summary: "Show",
+      settings: { host: { ...host, short: "a" } },
+      run: async (settings) => calls.push(settings),
+    });
+    expect((await run(["show", "-a", "::1"], [command])).code).toBe(1);
+    expect((await run(["show", "-a::2"], [command])).code).toBe(2);
+    expect(calls).toEqual([{ host: "::1" }, { host: "::2" }]);
+    expect((await run(["show", "-a"], [command])).error).toContain("jsonplane: -a needs a value");
+    expect((await run(["show", "-h"], [command])).out).toContain("  -a, --host ADDRESS  ");
+  });
+
   it("takes what follows -- for an argument", async () => {
     const { calls, command } = recording();
     await run(["serve", "--", "--dir"], [command]);

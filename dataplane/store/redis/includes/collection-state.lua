@@ -1,6 +1,6 @@
 -- Purpose: in one command, whether the writer knows the indexes in force (index-version.lua has the
--- same for readers), how far the bytes of the collection's texts are counted, and whether its changes
--- have a log; updates the sum and the log (change-log.lua, included before).
+-- same for readers), how far the bytes of the collection's texts are counted, and whether its
+-- changes have a log; updates the sum and the log (change-log.lua, included before).
 local counted_to, has_log
 local function is_current(index_set, version)
   local state = redis.call("HMGET", index_set, "version", "counted_to", "changes")

@@ -1,5 +1,6 @@
--- Purpose: reads and stores the bytes of a document's text: `<bytes>`, or `<bytes> logged` while its
--- changes have a log (change-log.lua), so that a write learns of the log without a further command.
+-- Purpose: reads and stores the bytes of a document's text: `<bytes>`, or `<bytes> logged` while
+-- its changes have a log (change-log.lua, included before), so that a write learns of the log
+-- without a further command.
 local function bytes_in(stored)
   return stored and tonumber(string.match(stored, "^%d+"))
 end

@@ -4,7 +4,8 @@
 -- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, 5 log, then per index: index, and own
 -- index where owners' entries are kept
 -- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 "1" when
--- owners' entries are kept, 6 declared log (includes/change-log.lua), then one per index: encoded value
+-- owners' entries are kept, 6 declared log (includes/change-log.lua), then one per index: encoded
+-- value
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
 local index_set, ids, owned, object_key, log = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

@@ -1,10 +1,10 @@
 -- Purpose: replaces an object while its stored text is still the one that the writer read, and
 -- moves its index entries.
--- KEYS: 1 index set, 2 object, 3 log, then per index whose entry is written: index, and own index where
--- owners' entries are kept
+-- KEYS: 1 index set, 2 object, 3 log, then per index whose entry is written: index, and own index
+-- where owners' entries are kept
 -- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 text, 6 "1"
--- when owners' entries are kept, 7 declared log (includes/change-log.lua), then two per index whose entry is written: encoded value before,
--- after
+-- when owners' entries are kept, 7 declared log (includes/change-log.lua), then two per index whose
+-- entry is written: encoded value before, after
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
 local index_set, object_key, log = KEYS[1], KEYS[2], KEYS[3]

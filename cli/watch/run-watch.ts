@@ -1,0 +1,62 @@
+// Runs `jsonplane watch`: prints a line for each change until Ctrl-C. Exit code 1 where the server
+// refuses.
+
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runProgram } from "../run-program.ts";
+import { createChangesServer, WatchRefused } from "./changes-server.ts";
+import { credentialFrom } from "./credential.ts";
+import { type WatchedChange, watch } from "./watch.ts";
+
+export interface WatchSettings {
+  readonly list: boolean;
+  readonly output: "lines" | "json";
+  readonly apiKeyFile: string | undefined;
+  readonly tokenFile: string | undefined;
+}
+
+const program = {
+  name: "jsonplane",
+  refusalOf: (error: unknown) => (error instanceof WatchRefused ? error.message : undefined),
+};
+
+export async function runWatch(text: string, settings: WatchSettings): Promise<number> {
+  return await runProgram(program, async ({ stopping: signal }) => {
+    const { url, position } = watchedUrl(text);
+    const server = createChangesServer({ fetch, url, authorization: credentialFrom(settings), signal });
+    const deps = {
+      server,
+      pause: (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+      onChange: (change: WatchedChange) => print(settings.output === "json" ? change.data : lineOf(change), signal),
+      note: (sentence: string) => void process.stderr.write(`jsonplane: ${sentence}\n`),
+    };
+    const resource = decodeURIComponent(/([^/]*)\/?$/.exec(url.pathname)?.[1] ?? "");
+    return { ended: watch(deps, { resource, list: settings.list, position, signal }).then(() => 0) };
+  });
+}
+
+function lineOf({ kind, name, text }: WatchedChange): string {
+  return text === undefined ? `${kind}  ${name}` : `${kind}  ${name}  ${text}`;
+}
+
+/** Waits while whoever reads is slow: then the server waits, too. */
+async function print(line: string, signal: AbortSignal): Promise<void> {
+  if (process.stdout.write(`${line}\n`)) return;
+  await once(process.stdout, "drain", { signal }).catch(() => undefined);
+}
+
+/** The position is sent for itself: after the first connection it is a newer one. */
+function watchedUrl(text: string): { readonly url: URL; readonly position: string | undefined } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+    throw new WatchRefused("URL must be one such as https://api.example.org/default/shop/api/books");
+  }
+  if (url.username + url.password !== "") {
+    throw new WatchRefused("URL must have no user or password: name a file with a credential with --api-key-file");
+  }
+  const position = url.searchParams.get("_position") || undefined;
+  const pieces = url.search.slice(1).split("&");
+  url.search = pieces.filter((piece) => !/^_position(=|$)/.test(piece)).join("&");
+  url.hash = "";
+  return { url, position };
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { createChangesServer, ServerAway, WatchRefused } from "../../../../cli/watch/changes-server.ts";
+
+const url = "https://api.example.org/default/shop/api/books?status=open";
+
+function served(response: () => Response | Promise<Response>, of = url) {
+  const sent: { readonly url: string; readonly headers: unknown }[] = [];
+  const server = createChangesServer({
+    url: new URL(of),
+    authorization: async () => "apikey secret",
+    signal: new AbortController().signal,
+    fetch: async (to, init) => {
+      sent.push({ url: String(to), headers: init?.headers });
+      return await response();
+    },
+  });
+  return { server, sent };
+}
+
+const problem =
+  (status: number, headers = {}) =>
+  () =>
+    new Response('{"code":"some_code","detail":"Because"}', { status, headers });
+
+describe("requests of a watch", () => {
+  it("read a page with exact texts, and take nothing but the cursor of its link", async () => {
+    const text =
+      '{"items":[{"id":"1","n":12345678901234567890}],"etags":{"1":"\\"x\\""},"links":{"self":"…","next":"https://other.example.net/?_limit=100&_cursor=abc"}}';
+    const { server, sent } = served(() => new Response(text, { headers: { "changes-position": "7-0.aa" } }));
+    expect(await server.readPage("")).toEqual({
+      objects: [{ id: "1", etag: '"x"', text: '{"id":"1","n":12345678901234567890}' }],
+      position: "7-0.aa",
+      next: "abc",
+    });
+    await server.readPage("a b");
+    expect(sent.map(({ url }) => url)).toEqual([
+      `${url}&_cursor=&_limit=100&_etags=true&_count=false`,
+      `${url}&_cursor=a%20b&_limit=100&_etags=true&_count=false`,
+    ]);
+  });
+
+  it("ask nobody for a list of what isn't a collection", async () => {
+    const { server, sent } = served(() => new Response("{}"), "https://api.example.org/default/shop/json/settings");
+    expect(await server.readPage("")).toBeUndefined();
+    expect(sent).toEqual([]);
+  });
+
+  it("open a stream behind a position, with the credential", async () => {
+    const { server, sent } = served(
+      () => new Response(": hello\nretry: 7\n\ndata: a\n\n", { headers: { "content-type": "text/event-stream" } }),
+    );
+    const stream = await server.openStream("7-0.aa");
+    expect(await Array.fromAsync(stream.events)).toEqual([{ name: "message", data: "a" }]);
+    expect(stream.retryMs()).toBe(7);
+    expect(sent[0]?.headers).toEqual({
+      ...{ Accept: "text/event-stream", Authorization: "apikey secret", "Last-Event-ID": "7-0.aa" },
+    });
+  });
+
+  it.each([400, 401, 403, 404, 406])("are over after %i", async (status) => {
+    const opening = served(problem(status)).server.openStream(undefined);
+    await expect(opening).rejects.toThrow(WatchRefused);
+    await expect(opening).rejects.toThrow(`answers ${status} some_code: Because`);
+  });
+
+  it.each([429, 500, 503])("are made again after %i", async (status) => {
+    const opening = served(problem(status, { "retry-after": "5" })).server.openStream(undefined);
+    await expect(opening).rejects.toThrow(ServerAway);
+    await expect(opening).rejects.toMatchObject({ retryAfterMs: 5_000 });
+  });
+
+  it("are made again where nobody answers, and over where something else does", async () => {
+    const gone = served(() => Promise.reject(new TypeError("fetch failed", { cause: new Error("refused") })));
+    await expect(gone.server.openStream(undefined)).rejects.toThrow(
+      new ServerAway("https://api.example.org can't be reached (refused)"),
+    );
+    const page = served(() => new Response("<html>", { headers: { "content-type": "text/html" } }));
+    await expect(page.server.openStream(undefined)).rejects.toThrow("answers with text/html, not with a stream");
+  });
+});
