@@ -20,9 +20,15 @@ export interface Batch {
   readonly changes: readonly SeenChange[];
   /** Characters of the texts. */
   readonly length: number;
+  /** When its reading began and ended, as its feed counts: a later one has newer texts. */
+  readonly began: number;
+  readonly ended: number;
   /** What has been made of it, by view. */
   readonly rendered: Map<string, unknown>;
 }
+
+/** The changes and texts of a batch, without the times. */
+export type BatchContent = Omit<Batch, "began" | "ended">;
 
 export type BatchRead = Batch | { readonly outcome: "expired" | "lost" };
 
@@ -33,7 +39,11 @@ const changesPerBatch = 500;
 const charactersPerBatch = 1024 * 1024;
 
 /** Throws as the store does. */
-export async function readBatch(store: BatchStore, of: LoggedRef, from: LogPosition): Promise<BatchRead> {
+export async function readBatch(
+  store: BatchStore,
+  of: LoggedRef,
+  from: LogPosition,
+): Promise<BatchContent | Exclude<BatchRead, Batch>> {
   const read = await store.changesAfter(of, from, changesPerBatch);
   if (read.outcome !== "changes") return read;
   const last = read.changes.at(-1);
@@ -53,7 +63,7 @@ async function withTexts(
   collection: CollectionRef,
   from: LogPosition,
   changes: readonly Change[],
-): Promise<Batch> {
+): Promise<BatchContent> {
   const wanted = changes.filter(({ kind }) => kind === "put").map(({ id }) => id);
   const texts = new Map<string, string>();
   let length = 0;
@@ -84,6 +94,6 @@ function idOf(text: string): string {
   return text.slice('{"id":"'.length, '{"id":"'.length + 36);
 }
 
-function batchOf(from: LogPosition, end: LogPosition, changes: readonly SeenChange[], length = 0): Batch {
+function batchOf(from: LogPosition, end: LogPosition, changes: readonly SeenChange[], length = 0): BatchContent {
   return { outcome: "batch", from, end, changes, length, rendered: new Map() };
 }

@@ -32,6 +32,8 @@ export interface Track {
   readonly feed: Feed;
   readonly view: View;
   position: LogPosition;
+  /** Of its feed: nothing that was read before is told any more. */
+  since: number;
 }
 
 export interface Beginning {
@@ -111,13 +113,14 @@ export class ChangeStream {
   }
 
   async #goOn(track: Track, signal: AbortSignal): Promise<void> {
-    const read = await track.feed.next(track.position, signal);
+    const read = await track.feed.next(track.position, track.since, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
     const bytes = this.#sharedBytes(track, read) ?? (await this.#ownText(track, read));
     if (signal.aborted) return;
     this.#write(bytes);
     track.position = read.end;
+    track.since = read.ended;
     if (this.#response.writableNeedDrain) await this.#awaitDrain(signal);
   }
 

@@ -14,6 +14,11 @@ export interface FeedDeps {
   readonly onFailure: (failure: unknown) => void;
 }
 
+interface ReadUnderWay {
+  readonly began: number;
+  readonly read: Promise<BatchRead>;
+}
+
 const betweenReadsMs = 20;
 /** How often the log is read without a hint: hints get lost with connections. */
 const rereadMs = 5_000;
@@ -28,7 +33,9 @@ export class Feed {
   readonly #ending = new AbortController();
   readonly #endHints: () => void;
   /** Reads under way that streams at one position share. */
-  readonly #reads = new Map<LogPosition, Promise<BatchRead>>();
+  readonly #reads = new Map<LogPosition, ReadUnderWay>();
+  /** Counts beginnings and ends of reads. */
+  #moments = 0;
   /** The last ones, each of which begins where the one before ends. */
   #kept: Batch[] = [];
   /** Behind all that was read. */
@@ -48,14 +55,15 @@ export class Feed {
   }
 
   /**
-   * The changes behind a position, once there are any. Undefined when `signal` is aborted. Throws as
+   * The changes behind a position, once there are any, read since a moment: who was told of newer
+   * objects is told of none that was read before. Undefined when `signal` is aborted. Throws as
    * the store does where the position is not near the end.
    */
-  async next(position: LogPosition, signal: AbortSignal): Promise<BatchRead | undefined> {
+  async next(position: LogPosition, since: number, signal: AbortSignal): Promise<BatchRead | undefined> {
     while (!signal.aborted) {
       // Taken first: one that comes while this looks would be missed.
       const arrival = this.#arrival.promise;
-      const known = this.#gone ?? this.#keptBehind(position) ?? (await this.#readBehind(position));
+      const known = this.#gone ?? this.#keptBehind(position, since) ?? (await this.#readBehind(position, since));
       if (known !== undefined) return known;
       if (isBefore(this.#end, position)) this.#hint.resolve();
       await settledOrAborted(arrival, signal);
@@ -63,14 +71,15 @@ export class Feed {
     return undefined;
   }
 
-  #keptBehind(position: LogPosition): Batch | undefined {
-    return this.#kept.find(({ from, end }) => isBefore(position, end) && !isBefore(position, from));
+  #keptBehind(position: LogPosition, since: number): Batch | undefined {
+    const found = this.#kept.find(({ from, end }) => isBefore(position, end) && !isBefore(position, from));
+    return found !== undefined && found.began >= since ? found : undefined;
   }
 
   /** Undefined at the end. */
-  async #readBehind(position: LogPosition): Promise<BatchRead | undefined> {
+  async #readBehind(position: LogPosition, since: number): Promise<BatchRead | undefined> {
     if (!isBefore(position, this.#end)) return undefined;
-    const read = await this.read(position);
+    const read = await this.read(position, since);
     return read.outcome === "batch" && read.end === position ? undefined : read;
   }
 
@@ -79,13 +88,27 @@ export class Feed {
     return this.#gone !== undefined;
   }
 
+  /** Now: every read that begins from here on has a later one. */
+  moment(): number {
+    this.#moments += 1;
+    return this.#moments;
+  }
+
   /** The changes behind a position now. */
-  read(position: LogPosition): Promise<BatchRead> {
+  read(position: LogPosition, since = 0): Promise<BatchRead> {
     const underWay = this.#reads.get(position);
-    if (underWay !== undefined) return underWay;
-    const reading = readBatch(this.#deps.store, this.#ref, position).finally(() => this.#reads.delete(position));
-    this.#reads.set(position, reading);
-    return reading;
+    if (underWay !== undefined && underWay.began >= since) return underWay.read;
+    const began = this.moment();
+    const read = this.#readFrom(position, began).finally(() => {
+      if (this.#reads.get(position)?.began === began) this.#reads.delete(position);
+    });
+    this.#reads.set(position, { began, read });
+    return read;
+  }
+
+  async #readFrom(position: LogPosition, began: number): Promise<BatchRead> {
+    const read = await readBatch(this.#deps.store, this.#ref, position);
+    return read.outcome === "batch" ? { ...read, began, ended: this.moment() } : read;
   }
 
   close(): void {

@@ -96,9 +96,8 @@ async function takePlaces(
     places.push(place);
     const gone = await whyGone(deps.store, of, position);
     if (gone !== undefined) return gone;
-    // Behind an older position, older objects than the first may be told after it.
     const beginsWithNow = asked.form === "stream" && first !== undefined;
-    tracks.push({ feed: place.feed, view, position: beginsWithNow ? newest : position.start });
+    tracks.push({ feed: place.feed, view, position: beginsWithNow ? newest : position.start, since: 0 });
   }
   return tracks;
 }
@@ -143,7 +142,7 @@ async function firstOf(tracks: readonly Track[], waiting: AbortController): Prom
   const found = await Promise.all(
     tracks.map(async (track) => {
       for (;;) {
-        const read = await track.feed.next(track.position, signal);
+        const read = await track.feed.next(track.position, track.since, signal);
         if (read === undefined) return [];
         const events = await takeEvents(track, read);
         if (events.length === 0) continue;
@@ -162,6 +161,7 @@ async function takeEvents(
   if (read.outcome !== "batch") throw positionGone(read.outcome);
   const events = await track.view.eventsOf(read, track.position);
   track.position = read.end;
+  track.since = read.ended;
   return events;
 }
 
@@ -186,8 +186,10 @@ async function streamResponse(
   const isResumed = asked.positions !== undefined;
   const events: ChangeEvent[] = [];
   for (const [at, source] of sources.entries()) {
-    const first = await source.first?.((tracks[at] as Track).position, isResumed);
-    events.push(...(first ?? []));
+    const track = tracks[at] as Track;
+    if (source.first === undefined) continue;
+    events.push(...(await source.first(track.position, isResumed)));
+    track.since = track.feed.moment();
   }
   const project = keyOfProject(request.plan.project.config);
   const stream = (response: ServerResponse): void =>

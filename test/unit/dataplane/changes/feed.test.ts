@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { systemTimers } from "../../../../core/timers.ts";
-import type { BatchRead } from "../../../../dataplane/changes/batch.ts";
+import type { Batch, BatchRead } from "../../../../dataplane/changes/batch.ts";
 import { Feed, type FeedDeps } from "../../../../dataplane/changes/feed.ts";
 import { valueView } from "../../../../dataplane/changes/views.ts";
 import type { ChangesRead } from "../../../../dataplane/store/ports/changes.ts";
@@ -34,13 +34,54 @@ it("tells of a change whenever it is asked while that change arrives", async () 
     const leaving = new AbortController();
     answer();
     for (let count = 0; count < step; count += 1) await undefined;
-    const next = feed.next(begun, leaving.signal);
+    const next = feed.next(begun, 0, leaving.signal);
     for (let turn = 0; turn < 5; turn += 1) await nextTurn();
     leaving.abort();
     told.push(await next);
     feed.close();
   }
   expect(told.map((read) => read?.outcome)).toEqual(steps.map(() => "batch"));
+});
+
+it("tells nothing that was read before what was told last", async () => {
+  const id = "01a22958-d4fe-7000-bf64-f5fc39ef4184";
+  const asked: { readonly after: string; readonly resolve: (read: ChangesRead) => void }[] = [];
+  const texts: ((version: number) => void)[] = [];
+  const store: FeedDeps["store"] = {
+    changesAfter: (_of, after) => new Promise((resolve) => asked.push({ after, resolve })),
+    async *readObjects() {
+      const version = await new Promise<number>((resolve) => texts.push(resolve));
+      yield [JSON.stringify({ id, version })];
+    },
+    onChanges: () => () => undefined,
+  };
+  const answer = async (after: string, ...positions: readonly string[]): Promise<void> => {
+    const changes = positions.map((each) => ({ position: each, kind: "put", id, owner: "" }) as const);
+    asked.find((each) => each.after === after)?.resolve({ outcome: "changes", changes });
+    await nextTurn();
+  };
+  const [older, first, second] = ["0-1.00000000", "2-0.00000000", "3-0.00000000"] as const;
+  const leaving = new AbortController();
+  const feed = new Feed(
+    { store, timers: systemTimers, onFailure: () => undefined },
+    { project, resource: "books" },
+    begun,
+  );
+  const behind = feed.next(older, 0, leaving.signal);
+  await answer(older, first);
+  await answer(begun, first, second);
+  const [own, ofFeed] = texts;
+  ofFeed?.(3);
+  await nextTurn();
+  own?.(4);
+  const told = (await behind) as Batch;
+  expect(told.changes).toMatchObject([{ position: first, text: JSON.stringify({ id, version: 4 }) }]);
+  const next = feed.next(told.end, told.ended, leaving.signal);
+  await answer(told.end, second);
+  texts.at(-1)?.(4);
+  expect(await next).toMatchObject({ changes: [{ position: second, text: JSON.stringify({ id, version: 4 }) }] });
+  leaving.abort();
+  feed.close();
 });
 
 it("reads a value again for a batch whose first read failed", async () => {
@@ -52,7 +93,16 @@ it("reads a value again for a batch whose first read failed", async () => {
   };
   const view = valueView({ rootKey: "settings", path: ["colour"], read });
   const { changes } = removal as Extract<ChangesRead, { outcome: "changes" }>;
-  const batch = { outcome: "batch", from: begun, end: position, changes, length: 0, rendered: new Map() } as const;
+  const batch = {
+    outcome: "batch",
+    from: begun,
+    end: position,
+    changes,
+    length: 0,
+    began: 1,
+    ended: 2,
+    rendered: new Map(),
+  } as const;
   await expect(view.eventsOf(batch, begun)).rejects.toThrow();
   expect(await view.eventsOf(batch, begun)).toMatchObject([{ name: "put", position }]);
 });
