@@ -1,5 +1,5 @@
-// The first step of a request: host, method, target and credential → plan. It depends on these and on
-// the configuration alone, and is taken again where that changed while a request waited.
+// The first step of a request: host, method, target and credential → plan. It depends on these and
+// on the configuration alone, and is taken again where that changed while a request waited.
 
 import { Problem } from "../core/errors/problem.ts";
 import type { Slot } from "./admission/fair-share.ts";

@@ -1,5 +1,5 @@
-// Reads some changes of a log with the objects as they are now: one read for all who follow the log.
-// Several changes of one object become its last one.
+// Reads some changes of a log with the objects as they are now: one read for all who follow the
+// log. Several changes of one object become its last one.
 
 import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
@@ -77,7 +77,8 @@ async function withTexts(
     if (length >= charactersPerBatch) break;
     lastRead = undefined;
   }
-  // What was not read comes with the next batch, and so do changes that were left out because of it.
+  // What was not read comes with the next batch, and so do changes that were left out because of
+  // it.
   const place = lastRead === undefined ? -1 : changes.findIndex(({ id }) => id === lastRead);
   const complete = place < 0 ? changes : changes.slice(0, place + 1);
   const seen = complete.flatMap((change): readonly SeenChange[] => {

@@ -1,6 +1,6 @@
 // One stream of changes: an open response, which gets events until the client leaves, its access
-// ends, or its time is over. It takes the next batch when the client has read the last one, so a slow
-// client costs nothing but its place.
+// ends, or its time is over. It takes the next batch when the client has read the last one, so a
+// slow client costs nothing but its place.
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
-// The events of a stream of changes, and their texts as server-sent events (WHATWG HTML §9.2) and as
-// JSON. docs/reference/changes.md describes them.
+// The events of a stream of changes, and their texts as server-sent events (WHATWG HTML §9.2) and
+// as JSON. docs/reference/changes.md describes them.
 
 import type { LogPosition } from "../store/ports/changes.ts";
 

@@ -1,6 +1,6 @@
-// Positions in a log of changes as clients see them: in the header Changes-Position, as event ids, in
-// Last-Event-ID and `_position`. A position is an entry of the log. A list has two: its reading took
-// several steps, so a stream begins behind the first, and the second must still be in the log.
+// Positions in a log of changes as clients see them: in the header Changes-Position, as event ids,
+// in Last-Event-ID and `_position`. A position is an entry of the log. A list has two: its reading
+// took several steps, so a stream begins behind the first, and the second must still be in the log.
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { LogPosition } from "../store/ports/changes.ts";

@@ -30,8 +30,8 @@ export interface Source extends Omit<Followed<never>, "isSame"> {
 }
 
 /**
- * The same request unless something changed since it was decided. Throws Problem where it is refused
- * by now.
+ * The same request unless something changed since it was decided. Throws Problem where it is
+ * refused by now.
  */
 export type DecideAgain<Plan> = (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
 

@@ -1,5 +1,6 @@
 // The open streams of a replica, and the feeds that they share. Bounds them for a caller, a project
-// and the replica. Ends a stream within a second when its caller may no longer read, or not the same.
+// and the replica. Ends a stream within a second when its caller may no longer read, or not the
+// same.
 
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
@@ -30,7 +31,9 @@ export interface OpenedStream {
 }
 
 export interface Streams {
-  /** Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known. */
+  /**
+   * Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known.
+   */
   take(of: LoggedRef, caller: string, end: LogPosition): Place;
   open(opened: OpenedStream): void;
   /** Asks all streams of the project whether they go on. */

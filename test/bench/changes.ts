@@ -1,5 +1,5 @@
-// `npm run bench -- changes`: how soon subscribers on one replica are told of writes on another one,
-// what idle streams take, and what a log costs a write. Exits 1 beyond twice a goal.
+// `npm run bench -- changes`: how soon subscribers on one replica are told of writes on another
+// one, what idle streams take, and what a log costs a write. Exits 1 beyond twice a goal.
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 // `npm run conformance -- URL`: checks the changes of the collection at a URL against each rule of
-// docs/reference/changes.md, from outside. Creates objects in it and deletes them. Prints a line for
-// each rule; exits 1 when something differs.
+// docs/reference/changes.md, from outside. Creates objects in it and deletes them. Prints a line
+// for each rule; exits 1 when something differs.
 
 import { readFile } from "node:fs/promises";
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";

@@ -4,7 +4,9 @@ import type { CollectionRef, DocumentRef } from "./refs.ts";
 
 export interface CollectionSize {
   readonly objects: number;
-  /** UTF-8 bytes of the objects' texts, of those that are counted, and bytes of a log of changes. */
+  /**
+   * UTF-8 bytes of the objects' texts, of those that are counted, and bytes of a log of changes.
+   */
   readonly bytes: number;
   /** False while `countBytes` has not come to the end. */
   readonly isCounted: boolean;

@@ -71,7 +71,9 @@ function makeCollectionKeys(collection: CollectionRef): CollectionKeys {
 
 export interface DocumentKeys extends LogKeys {
   readonly value: string;
-  /** Bytes of the value's canonical text, and whether there is a log (includes/document-size.lua). */
+  /**
+   * Bytes of the value's canonical text, and whether there is a log (includes/document-size.lua).
+   */
   readonly size: string;
   /** String: what a purge under way has named the value. */
   readonly identity: string;

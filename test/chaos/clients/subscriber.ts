@@ -17,7 +17,9 @@ export interface Source {
   readonly path: string;
   /** Whose objects it sees; absent = all. */
   readonly sees?: string;
-  /** How often it goes on from an older state, and lists again, of all times that it was cut off. */
+  /**
+   * How often it goes on from an older state, and lists again, of all times that it was cut off.
+   */
   readonly goesBack?: number;
   readonly listsAgain?: number;
 }

@@ -1,7 +1,7 @@
 -- Purpose: removes a key of an object, or an element of an array.
 -- KEYS: 1 document, 2 its size, 3 log
--- ARGV: 1 what is expected there (includes/expected-value.lua), 2 declared log (includes/change-log.lua),
--- then the path's segments, at least one
+-- ARGV: 1 what is expected there (includes/expected-value.lua), 2 declared log
+-- (includes/change-log.lua), then the path's segments, at least one
 -- Returns: {done} | {missing_document} | {not_found} | {invalid_index} | {conflict}: not what is
 -- expected
 local code = {

@@ -2,8 +2,8 @@
 -- changed elsewhere: for keys that no path of Redis JSON can name.
 -- KEYS: 1 document, 2 its size, 3 log
 -- ARGV: 1 SHA-1 of the text that was read, 2 text, 3 maximum bytes of the document, 4 maximum bytes
--- by which it may grow ("" = any), 5 declared log (includes/change-log.lua), then the path's segments:
--- none = the entire value
+-- by which it may grow ("" = any), 5 declared log (includes/change-log.lua), then the path's
+-- segments: none = the entire value
 -- Returns: {done, bytes by which it grew} | {conflict} | {document_too_large} | {quota_exceeded}:
 -- it may not grow so much
 local code = { done = 0, quota_exceeded = 2, conflict = 3, document_too_large = 18 }
