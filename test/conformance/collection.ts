@@ -166,7 +166,8 @@ export class Collection {
     const { content } = document?.paths?.[`/api/${this.resource}`]?.post?.requestBody ?? {};
     const example = content?.["application/json"]?.example as JsonObject | undefined;
     if (example !== undefined) return example;
-    throw new ScriptFailed("The OpenAPI document has no example of an object: name one with --object JSON");
+    const why = response.status === 200 ? "has no example of an object" : `is answered with ${response.status}`;
+    throw new ScriptFailed(`The OpenAPI document ${why}: name an object with --object JSON`);
   }
 
   /** A field of the object that takes several values. */

@@ -31,6 +31,8 @@ export class Follower {
 
   /** The event that is found; `what` says what is waited for. */
   async until(what: string, find: () => ReceivedEvent | undefined): Promise<ReceivedEvent> {
+    const { status } = this.response;
+    if (status !== 200) return differ(`a stream is answered with ${status}`);
     const patience = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => patience.resolve(true), this.#patienceMs);
     try {

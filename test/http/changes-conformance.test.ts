@@ -50,6 +50,12 @@ describeServedOnBothStores("the conformance of changes", (serve) => {
 });
 
 describeServedEmbedded("the conformance of changes", (serve) => {
+  it("is not given to a collection without a log, at once", async () => {
+    const { unlogged: url, authorization } = targetOf(await serve(shop));
+    const differing = (await checkChanges({ url, authorization })).filter(({ differs }) => differs !== undefined);
+    expect(differing.length).toBeGreaterThan(15);
+  });
+
   it.each(faults)("is not given where %s", async (_, alter, rule) => {
     const target = { ...targetOf(await serve(shop)), fetch: altered(alter), patienceMs: 500 };
     const differing = (await checkChanges(target)).filter(({ differs }) => differs !== undefined);
