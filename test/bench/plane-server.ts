@@ -14,9 +14,10 @@ import { benchProject, neighbourProject } from "./bench-project.ts";
 import { answerQuestion } from "./processes.ts";
 import { followPublished } from "./published-projects.ts";
 
-const [redisUrl = ""] = process.argv.slice(2);
+const [redisUrl = "", keyring] = process.argv.slice(2);
 const issuer = testIssuer("corp");
-const config = await followPublished(redisUrl, [changed(await benchProject(), withIssuer(issuer)), neighbourProject()]);
+const projects = [changed(await benchProject(), withIssuer(issuer)), neighbourProject()];
+const config = await followPublished(redisUrl, projects, keyring);
 const log = createWriteStream("/dev/null");
 const plane = await startDataPlane({
   directory: config.directory,
@@ -39,6 +40,7 @@ const now = Math.floor(systemClock.now() / 1_000);
 const says = {
   base: `${plane.url}/default/bench`,
   probes: plane.adminUrl,
+  keyring: config.keyring,
   admin: keyOf("admin"),
   owner: keyOf("owner"),
   external: issuer.token({ iat: now, exp: now + 86_400 }),

@@ -9,15 +9,25 @@ import { followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 
-export async function followPublished(url: string, projects: readonly ProjectParts[]): Promise<FollowedConfig> {
-  const redisClient = await openRedisClient(url);
-  const text = newKeyringText();
-  const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(text) });
-  for (const parts of projects) await publisher.publish(parts);
-  await publisher.complete();
+/** A server that gives the `keyring` of another one follows what that one has published. */
+export async function followPublished(
+  url: string,
+  projects: readonly ProjectParts[],
+  keyring = "",
+): Promise<FollowedConfig & { readonly keyring: string }> {
+  const text = keyring || newKeyringText();
+  if (keyring === "") await publish(url, projects, text);
   const onRefused = (error: unknown): never => {
     throw error;
   };
-  const keyring = await followKeyring({ read: async () => text, onRefused });
-  return await openRedisDirectory({ url, keyring, clock: systemClock, replica: randomUUID() });
+  const followed = await followKeyring({ read: async () => text, onRefused });
+  const config = await openRedisDirectory({ url, keyring: followed, clock: systemClock, replica: randomUUID() });
+  return { ...config, keyring: text };
+}
+
+async function publish(url: string, projects: readonly ProjectParts[], keyring: string): Promise<void> {
+  const redisClient = await openRedisClient(url);
+  const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(keyring) });
+  for (const each of projects) await publisher.publish(each);
+  await publisher.complete();
 }

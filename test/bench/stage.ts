@@ -17,6 +17,8 @@ export interface Plane {
   readonly external?: string;
   /** URL of the port with its probes. */
   readonly probes: string;
+  /** For another server of the same projects. */
+  readonly keyring?: string;
   /** Another project of the same replica, with a key of its own. */
   readonly beside: { readonly base: string; readonly key: string };
 }
