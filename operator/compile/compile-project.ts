@@ -2,7 +2,7 @@
 // of every object whether it is accepted. Pure: what is read elsewhere (Secrets, hosts, the
 // published version) comes in, nothing goes out.
 
-import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef, ProjectSettings } from "../../core/config/types.ts";
 import { type Credentials, type Resolved, unresolved } from "../model/credentials.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { Child, Project } from "../model/objects.ts";
@@ -31,7 +31,7 @@ export interface CompileInput extends ProjectObjects, ProjectContext {
 
 export interface CompileResult {
   /** Absent = nothing of this project may be served. */
-  readonly parts?: ProjectParts;
+  readonly parts?: CompiledProject;
   /** The Project's first, then its children's by kind and name. */
   readonly verdicts: readonly Verdict[];
   /**
@@ -57,12 +57,12 @@ export function compileProject(input: CompileInput): CompileResult {
 
 const noUids: ReadonlySet<string> = new Set();
 
-interface CompiledProjectChildren {
-  readonly parts: Pick<ProjectParts, "resources" | "rootKeys" | "users" | "keys">;
+interface CompiledChildren {
+  readonly parts: Pick<CompiledProject, "resources" | "rootKeys" | "users" | "keys">;
   readonly verdicts: readonly Verdict[];
 }
 
-function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
+function compileAllChildren(input: CompileInput, config: ProjectSettings): CompiledChildren {
   const { published, credentials, checkResource, openPurges = noUids, notAllowed } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,

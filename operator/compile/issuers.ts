@@ -5,7 +5,7 @@
 // before stay, and the Project is accepted with a notice.
 
 import { X509Certificate } from "node:crypto";
-import type { IssuerConfig, ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject, IssuerConfig } from "../../core/config/types.ts";
 import { plainIssuerUrl } from "../../core/env/issuer-rules.ts";
 import { isClusterIssuer } from "../../core/issuers/issuer-kind.ts";
 import { readKeySet } from "../../core/issuers/key-set.ts";
@@ -15,7 +15,7 @@ import type { Fault, Notice } from "../model/verdict.ts";
 
 export type DeclaredIssuer = NonNullable<Project["spec"]["authentication"]["issuers"]>[number];
 /** By name. */
-type Issuers = ProjectParts["issuers"];
+type Issuers = CompiledProject["issuers"];
 type IsAllowed = IssuersContext["isAllowed"];
 
 export interface RefusedIssuer extends Fault {
@@ -40,7 +40,7 @@ export const pendingIssuers: IssuersContext = Object.freeze({
 
 export function compileIssuers(
   project: Project,
-  published: ProjectParts | undefined,
+  published: CompiledProject | undefined,
   context: IssuersContext,
 ): CompiledIssuers {
   // By another Project of the same name, an issuer may have been somebody else.

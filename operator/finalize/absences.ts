@@ -4,7 +4,7 @@
 // everything that is missing counts as gone, the Project stays as published, less the credentials
 // whose deletion is known, and is checked again after a backoff.
 
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/objects.ts";
@@ -136,7 +136,7 @@ function decidesOverData({ policy, entries }: DataRecord): boolean {
  * decided.
  */
 export function publishedChildren(
-  parts: ProjectParts | undefined,
+  parts: CompiledProject | undefined,
   record: DataRecord | undefined,
 ): ReadonlyMap<Child["kind"], ReadonlySet<string>> {
   const open = (record?.entries ?? []).filter(

@@ -3,7 +3,7 @@
 // (after it). Nothing is deleted here, and nothing is ever planned against data of another
 // namespace unless a person asked for their adoption, who was allowed to.
 
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
 import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
 import { adoptAnnotation, type ProjectObjects } from "../model/project-objects.ts";
@@ -17,7 +17,7 @@ export interface DataInput {
   readonly deleted?: readonly CustomResource[];
   readonly publishedRecord?: DataRecord;
   /** What is published; data of it that no record names are taken for this namespace's. */
-  readonly publishedParts?: ProjectParts;
+  readonly publishedParts?: CompiledProject;
   /** UID of the namespace; absent when there is none any more. */
   readonly namespaceUid?: string;
   /** The disaster-recovery switch: adopt whatever is found. */
@@ -54,7 +54,7 @@ export function evaluateData(input: DataInput): DataEvaluation {
  */
 export function planData(
   { record, openPurges: open, foreignData }: DataEvaluation,
-  { objects, parts, namespaceUid }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly parts?: ProjectParts },
+  { objects, parts, namespaceUid }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly parts?: CompiledProject },
 ): DataRecord | undefined {
   const { project } = objects;
   if (parts === undefined) return record === undefined || isEmpty(record) ? undefined : sorted(record);
@@ -79,7 +79,7 @@ export function planData(
  * went, and what is to be purged. Else deleting a resource and making another one would give the
  * whole quota again.
  */
-export function withUnserved(parts: ProjectParts, record: DataRecord | undefined): ProjectParts {
+export function withUnserved(parts: CompiledProject, record: DataRecord | undefined): CompiledProject {
   const { unserved: _, ...project } = parts.project;
   const served = new Set(dataParts(parts).map(entryKeyOf));
   const entries = project.limits.quota === undefined ? [] : (record?.entries ?? []);
@@ -212,7 +212,7 @@ function completeRecord({ publishedRecord, publishedParts, namespaceUid }: DataI
 }
 
 function servedEntries(
-  parts: ProjectParts,
+  parts: CompiledProject,
   objects: ProjectObjects,
   { namespaceUid, before }: { readonly namespaceUid: string; readonly before: ReadonlyMap<string, DataEntry> },
 ): ReadonlyMap<string, DataEntry> {
@@ -240,7 +240,10 @@ function startedEmptyOf(uid: string, before: DataEntry | undefined): true | unde
 }
 
 /** What of the parts has stored data. */
-export function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<DataEntry, "what" | "name" | "uid">[] {
+export function dataParts({
+  resources,
+  rootKeys,
+}: CompiledProject): readonly Pick<DataEntry, "what" | "name" | "uid">[] {
   return [
     ...[...resources.values()].map(({ name, uid }) => ({ what: "resource" as const, name, uid })),
     ...[...rootKeys.values()].map(({ key, uid }) => ({ what: "rootkey" as const, name: key, uid })),
@@ -262,7 +265,7 @@ interface DeletedProjectsInput {
   readonly recorded: readonly DeletedProject[];
   readonly project: Project | undefined;
   /** What is published now. */
-  readonly publishedParts?: ProjectParts | undefined;
+  readonly publishedParts?: CompiledProject | undefined;
   /** Ids of purges that have been ordered. */
   readonly ordered: ReadonlySet<string>;
 }

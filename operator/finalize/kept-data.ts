@@ -2,7 +2,7 @@
 // serves: since when they are kept, and which of them are deleted on request. Pure. Data that are
 // served, or that an existing object names, are left alone.
 
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { resourceNameOf, rootKeyOf } from "../model/kinds.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
@@ -12,7 +12,7 @@ import { type DeletionRequest, isMeant, requestCause } from "./deletion-requests
 export interface KeptInput {
   readonly objects: ProjectObjects;
   /** What is published from now on; absent = nothing. */
-  readonly parts?: ProjectParts | undefined;
+  readonly parts?: CompiledProject | undefined;
   /** Absent when there is no namespace any more. */
   readonly namespaceUid?: string | undefined;
   readonly requests: readonly DeletionRequest[];
@@ -90,6 +90,6 @@ function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry
     [latest.get(entryKeyOf(entry)), latest.get("")].find((request) => request !== undefined && isMeant(entry, request));
 }
 
-function entryKeysOf(parts: ProjectParts | undefined): ReadonlySet<string> {
+function entryKeysOf(parts: CompiledProject | undefined): ReadonlySet<string> {
   return new Set(parts === undefined ? [] : dataParts(parts).map(entryKeyOf));
 }

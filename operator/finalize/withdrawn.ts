@@ -2,7 +2,7 @@
 // external issuers and ServiceAccounts. Pure: what was served, what is, and the objects and
 // verdicts that explain the difference in; entries of the audit log out.
 
-import type { ProjectParts, ServiceAccountGrant } from "../../core/config/types.ts";
+import type { CompiledProject, ServiceAccountGrant } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { allObjects, childrenOf, type ProjectObjects } from "../model/project-objects.ts";
@@ -14,8 +14,8 @@ export interface Withdrawing {
   /** Objects that the watch or a list reported as gone. */
   readonly deleted: readonly CustomResource[];
   /** What was served until now. */
-  readonly published: ProjectParts | undefined;
-  readonly served: ProjectParts | undefined;
+  readonly published: CompiledProject | undefined;
+  readonly served: CompiledProject | undefined;
   readonly verdicts: readonly Verdict[];
   readonly isNamespaceGone: boolean;
 }
@@ -33,7 +33,7 @@ export function withdrawnBy(withdrawing: Withdrawing): readonly AuditEntry[] {
 
 /** The issuers of a Project that is still served: others are withdrawn with their Project. */
 function issuersWithdrawn(
-  { project: { namespace, name, uid }, issuers }: ProjectParts,
+  { project: { namespace, name, uid }, issuers }: CompiledProject,
   { objects: { project }, served }: Withdrawing,
 ): readonly AuditEntry[] {
   if (served?.project.uid !== uid) return [];
@@ -48,7 +48,7 @@ function issuersWithdrawn(
 }
 
 /** ServiceAccounts of issuers that are still served: others are withdrawn with their issuer. */
-function accountsWithdrawn({ project, issuers }: ProjectParts, { served }: Withdrawing): readonly AuditEntry[] {
+function accountsWithdrawn({ project, issuers }: CompiledProject, { served }: Withdrawing): readonly AuditEntry[] {
   const { namespace, name, uid } = project;
   if (served?.project.uid !== uid) return [];
   return [...issuers.values()].flatMap((issuer) => {
@@ -67,7 +67,7 @@ function accountName({ namespace, name }: ServiceAccountGrant): string {
   return `${namespace}/${name}`;
 }
 
-function projectWithdrawn({ project, ...children }: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
+function projectWithdrawn({ project, ...children }: CompiledProject, withdrawing: Withdrawing): readonly AuditEntry[] {
   const { served } = withdrawing;
   const { namespace, name, uid } = project;
   if (served?.project.uid === uid) return [];
@@ -89,7 +89,7 @@ interface ServedChild {
   readonly credential?: string;
 }
 
-function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
+function childrenWithdrawn(published: CompiledProject, withdrawing: Withdrawing): readonly AuditEntry[] {
   const { objects, deleted, served } = withdrawing;
   const now = served === undefined ? [] : servedChildren(served);
   const stillServed = new Set(now.map(({ servedAs, uid }) => `${servedAs} ${uid}`));
@@ -113,7 +113,7 @@ function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): r
   );
 }
 
-function servedChildren({ resources, rootKeys, users, keys }: ProjectParts): readonly ServedChild[] {
+function servedChildren({ resources, rootKeys, users, keys }: CompiledProject): readonly ServedChild[] {
   return [
     ...[...resources].map(([name, { uid }]) => served("ApiResource", "resource_withdrawn", { called: name, uid })),
     ...[...rootKeys].map(([key, { uid }]) => served("RootKey", "resource_withdrawn", { called: key, uid })),

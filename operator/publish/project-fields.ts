@@ -14,11 +14,11 @@ import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { readEntry, readPublished } from "../../core/config/published-value.ts";
 import { open, type SealBinding, SealBroken } from "../../core/config/seal.ts";
 import type {
+  CompiledProject,
   IssuerConfig,
   KeyConfig,
-  ProjectConfig,
-  ProjectParts,
   ProjectRef,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
   SigningRing,
@@ -42,7 +42,7 @@ export interface PublishedContent {
    * it.
    */
   revision: number;
-  parts: ProjectParts | undefined;
+  parts: CompiledProject | undefined;
 }
 
 export interface ChangedField {
@@ -129,7 +129,7 @@ function opened(keyring: Keyring, binding: Omit<SealBinding, "uid">, sealed: str
 }
 
 /** Undefined without the project's own field and its ring: the rest is worth nothing then. */
-function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
+function partsOf(read: readonly ReadField[]): CompiledProject | undefined {
   const found: FoundParts = {
     resources: new Map(),
     rootKeys: new Map(),
@@ -143,7 +143,7 @@ function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
 }
 
 interface FoundParts {
-  project?: ProjectConfig;
+  project?: ProjectSettings;
   signing?: SigningRing;
   readonly resources: Map<string, ResourceConfig>;
   readonly rootKeys: Map<string, RootKeyConfig>;
@@ -200,7 +200,7 @@ type PublishedFields = ReadonlyMap<string, PublishedField>;
  * In steps of a few milliseconds of Redis each. The first one has all removals: these are
  * revocations.
  */
-export function changesOf(parts: ProjectParts, keyring: Keyring, published: PublishedContent): readonly Change[] {
+export function changesOf(parts: CompiledProject, keyring: Keyring, published: PublishedContent): readonly Change[] {
   const texts = hashedTexts(parts, keyring);
   const present = new Set(texts.map(({ field }) => field));
   const removed = [...published.fields.keys()].filter((field) => !present.has(field));
@@ -213,7 +213,7 @@ export function changesOf(parts: ProjectParts, keyring: Keyring, published: Publ
 }
 
 /** Fields that another key than the ring's first has sealed, whatever their content. */
-export function resealsOf(parts: ProjectParts, keyring: Keyring, published: PublishedFields): readonly Change[] {
+export function resealsOf(parts: CompiledProject, keyring: Keyring, published: PublishedFields): readonly Change[] {
   const [sealing] = keyring.keys;
   const texts = hashedTexts(parts, keyring);
   return inSteps(
@@ -222,7 +222,7 @@ export function resealsOf(parts: ProjectParts, keyring: Keyring, published: Publ
   );
 }
 
-function hashedTexts(parts: ProjectParts, keyring: Keyring): readonly ChangedField[] {
+function hashedTexts(parts: CompiledProject, keyring: Keyring): readonly ChangedField[] {
   return [...fieldTexts(parts, keyring)].map(([field, text]) => ({
     field,
     text,

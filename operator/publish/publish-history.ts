@@ -4,7 +4,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { PublishedContent } from "./project-fields.ts";
 
 /** A published project in the index that all of them have. */
@@ -23,7 +23,7 @@ export class PublishHistory {
    * As it was sent last, answered or not, until Redis is read: then what Redis has, unless it went
    * back.
    */
-  readonly #parts = new Map<string, ProjectParts>();
+  readonly #parts = new Map<string, CompiledProject>();
   /** Of the newest step that Redis has confirmed, or had when it was read. */
   readonly #revisions = new Map<string, number>();
   /** With the revision of the withdrawal. */
@@ -38,7 +38,7 @@ export class PublishHistory {
     return copy;
   }
 
-  partsOf(key: string): ProjectParts | undefined {
+  partsOf(key: string): CompiledProject | undefined {
     return this.#parts.get(key);
   }
 
@@ -74,13 +74,13 @@ export class PublishHistory {
   }
 
   /** A step of this version was sent; undefined = the withdrawal. */
-  sent(key: string, parts: ProjectParts | undefined): void {
+  sent(key: string, parts: CompiledProject | undefined): void {
     if (parts === undefined) this.#parts.delete(key);
     else this.#parts.set(key, parts);
   }
 
   /** Redis has confirmed the step. */
-  written(key: string, parts: ProjectParts | undefined, revision: number): void {
+  written(key: string, parts: CompiledProject | undefined, revision: number): void {
     this.sent(key, parts);
     if (parts === undefined) this.#wasWithdrawn(key, revision);
     else this.#reached(key, revision);
@@ -104,7 +104,7 @@ export class PublishHistory {
  * The credentials of the project that may be served, of what Redis gave back: those that were
  * published last; none of an earlier Project.
  */
-export function withLastCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
+export function withLastCredentials(back: CompiledProject, last: CompiledProject | undefined): CompiledProject {
   const isSame = last?.project.uid === back.project.uid;
   return {
     ...back,
@@ -116,7 +116,7 @@ export function withLastCredentials(back: ProjectParts, last: ProjectParts | und
 }
 
 /** Of these only what Redis gave back: what is left once the others are removed. */
-export function withoutRevoked(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
+export function withoutRevoked(back: CompiledProject, last: CompiledProject | undefined): CompiledProject {
   const may = withLastCredentials(back, last);
   return {
     ...may,

@@ -11,7 +11,7 @@ import { configFormat, readFormat } from "../../core/config/fields.ts";
 import { type Keyring, ringMarkOf } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
@@ -61,7 +61,7 @@ export interface Publisher {
   /** What is published of a project; from memory while this publisher is the writer. */
   load(ref: ProjectRef): Promise<PublishedProject>;
   /** `data` = what to record of stored data, in the same step; undefined = nothing. */
-  publish(parts: ProjectParts, data?: DataRecord): Promise<PublishResult>;
+  publish(parts: CompiledProject, data?: DataRecord): Promise<PublishResult>;
   /** Withdraws a project's configuration and leaves `data` on record. Stored data stay. */
   withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult>;
   /** Records what is known of stored data, alone. */
@@ -236,7 +236,7 @@ class RedisPublisher implements Publisher {
     return this.#inSession((session) => session.load(ref));
   }
 
-  publish(parts: ProjectParts, data?: DataRecord): Promise<PublishResult> {
+  publish(parts: CompiledProject, data?: DataRecord): Promise<PublishResult> {
     return this.#inSession((session) => session.publish(parts, data));
   }
 

@@ -9,7 +9,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { writeEntry, writePublished } from "../../core/config/published-value.ts";
 import { seal } from "../../core/config/seal.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { DataRecord } from "../model/data-record.ts";
@@ -32,7 +32,7 @@ export interface PublishedProject {
    * Absent when nothing is published, or nothing that the key ring opens. A field that can't be
    * opened is left out.
    */
-  readonly parts?: ProjectParts;
+  readonly parts?: CompiledProject;
   readonly data?: DataRecord;
   /** The revision of the project's newest step, removals included; 0 when nothing is published. */
   readonly revision: number;
@@ -66,7 +66,7 @@ type RecordAt = (revision: number) => DataRecord | undefined;
 /** What a step makes of a project. */
 interface Next {
   /** Undefined = it is withdrawn. */
-  readonly parts: ProjectParts | undefined;
+  readonly parts: CompiledProject | undefined;
   readonly recordAt: RecordAt;
 }
 
@@ -129,7 +129,7 @@ export class WriterSession {
     return { revision, ...(parts !== undefined && { parts }), ...(data !== undefined && { data }) };
   }
 
-  async publish(parts: ProjectParts, data: DataRecord | undefined): Promise<PublishResult> {
+  async publish(parts: CompiledProject, data: DataRecord | undefined): Promise<PublishResult> {
     const ref = parts.project;
     const published = await this.#publishedOf(ref);
     const changed = await this.#writeAll(parts, published, data);
@@ -228,7 +228,7 @@ export class WriterSession {
   }
 
   /** Answers with how many fields were written or removed. */
-  async #writeAll(parts: ProjectParts, published: PublishedContent, data: DataRecord | undefined): Promise<number> {
+  async #writeAll(parts: CompiledProject, published: PublishedContent, data: DataRecord | undefined): Promise<number> {
     const steps = changesOf(parts, this.#keyring(), published);
     for (const step of steps) {
       // What comes is on record before it is served; a purge starts from the revision with which
@@ -243,7 +243,7 @@ export class WriterSession {
   async #write(
     { changed, removed }: Change,
     published: PublishedContent,
-    next: Next & { readonly parts: ProjectParts },
+    next: Next & { readonly parts: CompiledProject },
   ): Promise<void> {
     const { project } = next.parts;
     const { namespace, name, uid, hosts } = project;

@@ -3,7 +3,7 @@
 // name.
 
 import type { Clock } from "../../core/clock.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckResource } from "../compile/resource-check.ts";
 import type { Absences } from "../finalize/absences.ts";
@@ -66,7 +66,7 @@ export interface PassProgress {
    * The project is published with this now; undefined = it is withdrawn. `refusedUid`: of the
    * Project, if the platform's rules refuse it.
    */
-  published(ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string): void;
+  published(ref: ProjectRef, parts: CompiledProject | undefined, refusedUid?: string): void;
   /** A pass has only revoked the credentials of deleted objects. */
   revoked(ref: ProjectRef): void;
 }

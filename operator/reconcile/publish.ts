@@ -3,7 +3,7 @@
 // does.
 
 import { isDeepStrictEqual } from "node:util";
-import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
+import type { CompiledProject, KeyConfig, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { compileIssuers, suspendedIssuers } from "../compile/issuers.ts";
 import { recordEntries } from "../finalize/data-audit.ts";
@@ -14,10 +14,10 @@ import type { Child } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
-import type { CompiledProject } from "../status/outcomes.ts";
+import type { CompileOutcome } from "../status/outcomes.ts";
 import type { Pass, StartedPass } from "./pass.ts";
 
-export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
+export async function publishStep(pass: Pass, compiled: CompileOutcome): Promise<PublishResult> {
   const { objects, deps } = pass;
   // Without its namespace a Project is being deleted.
   const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
@@ -32,7 +32,11 @@ function refusedUid({ project, notAllowed }: Pass["objects"]): string | undefine
   return uid !== undefined && notAllowed?.has(uid) ? uid : undefined;
 }
 
-async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts | undefined): Promise<PublishResult> {
+async function write(
+  pass: Pass,
+  compiled: CompileOutcome,
+  served: CompiledProject | undefined,
+): Promise<PublishResult> {
   const { objects, namespaceUid, redis, deps } = pass;
   const { clock, metrics, audit } = deps;
   const { publisher } = redis;
@@ -63,13 +67,13 @@ async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts
 }
 
 interface PublishedAs {
-  readonly served: ProjectParts | undefined;
+  readonly served: CompiledProject | undefined;
   readonly record: DataRecord | undefined;
 }
 
 function auditEntriesOf(
   pass: Pass,
-  { verdicts }: CompiledProject,
+  { verdicts }: CompileOutcome,
   { served, record }: PublishedAs,
 ): readonly AuditEntry[] {
   const { objects, deleted, published, namespaceUid } = pass;
@@ -108,8 +112,8 @@ export async function revokeGone(started: StartedPass): Promise<void> {
 /** None of a former Project of the name: it has been replaced. */
 function issuersLeft(
   { objects: { project }, deps: { issuers } }: StartedPass,
-  published: ProjectParts,
-): ProjectParts["issuers"] {
+  published: CompiledProject,
+): CompiledProject["issuers"] {
   if (project === undefined) return published.issuers;
   if (project.metadata.uid !== published.project.uid) return new Map();
   return project.spec.suspend
@@ -121,7 +125,7 @@ interface Staying {
   readonly user: (user: UserConfig) => boolean;
   readonly key: (key: KeyConfig) => boolean;
   /** Those that stay. */
-  readonly issuers: (published: ProjectParts) => ProjectParts["issuers"];
+  readonly issuers: (published: CompiledProject) => CompiledProject["issuers"];
 }
 
 /** Publishes what was published last, without the credentials that don't stay. */

@@ -22,7 +22,7 @@ import { auditOf } from "../resolve/credential-event.ts";
 import { asPublished, resolveProject } from "../resolve/project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
 import { dataEventsOf } from "../status/data-events.ts";
-import type { CompiledProject, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
+import type { CompileOutcome, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
 import { type ReconcileResult, resultOf, unreportedResult } from "./reconcile-result.ts";
@@ -248,7 +248,7 @@ function outcomeOf(
  * Compiles: objects, credentials and what is known of stored data become the configuration to
  * serve, a verdict per object, and what to record of the data. Nothing is written.
  */
-function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
+function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompileOutcome {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
   const requests = deps.deletionRequests.requestsOf(objects.ref);

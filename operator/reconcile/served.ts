@@ -3,13 +3,13 @@
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DeletionProgress } from "../finalize/advance-deletions.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
-import type { CompiledProject, ProjectOutcome, ResolvedProject } from "../status/outcomes.ts";
+import type { CompileOutcome, ProjectOutcome, ResolvedProject } from "../status/outcomes.ts";
 
 /** What was served of a Project. */
 export interface Served extends Pick<ProjectOutcome, "objects" | "publishResult"> {
   readonly redis: OpenRedis;
   readonly resolved: ResolvedProject;
-  readonly compiled: CompiledProject;
+  readonly compiled: CompileOutcome;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Turns one Project's objects and Secrets into everything secret that compile needs: the signing
 // ring, hashes of passwords and keys, the Secrets to write first, and facts for statuses.
 
-import type { ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { CompiledProject, SigningRing } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Credentials, Resolved } from "../model/credentials.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
@@ -54,7 +54,7 @@ export interface ProjectTools extends Omit<ResolveTools, "restore"> {
 /** Resolves nothing without a Project. `published`: what is published now. */
 export async function resolveProject(
   objects: ProjectObjects,
-  published: ProjectParts | undefined,
+  published: CompiledProject | undefined,
   given: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
@@ -91,7 +91,7 @@ export async function resolveProject(
  * Takes the place of `resolveProject` while Secrets can't be read or written: the ring stays as it
  * is published, and compile keeps the published credentials of objects, by UID.
  */
-export function asPublished(projectName: string, published: ProjectParts | undefined): ProjectResolution {
+export function asPublished(projectName: string, published: CompiledProject | undefined): ProjectResolution {
   const nothing = unresolvedProject(projectName);
   return published === undefined ? nothing : { ...nothing, signing: { ok: true, value: published.signing } };
 }
@@ -133,7 +133,7 @@ interface ChildrenContext {
 
 async function resolveChildren(
   objects: ProjectObjects,
-  published: ProjectParts | undefined,
+  published: CompiledProject | undefined,
   context: ChildrenContext,
 ): Promise<Children> {
   const publishedUsers = new Map([...(published?.users.values() ?? [])].map((config) => [config.uid, config]));

@@ -2,7 +2,7 @@
 // resolve stage knows, and did not say again, stays as it was.
 
 import { resourceField } from "../../core/config/fields.ts";
-import type { IndexField, ProjectLimits, ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject, IndexField, ProjectLimits } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -146,7 +146,7 @@ function credentialMembers(
  * user's field in Redis.
  */
 export function refusalsByUid(
-  parts: ProjectParts,
+  parts: CompiledProject,
   refusals: readonly { readonly field: string; readonly reason: string }[],
   userField: (username: string) => string,
 ): ReadonlyMap<string, string> {

@@ -2,7 +2,7 @@
 // of which that one's status is made.
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { DeletionProgress } from "../finalize/advance-deletions.ts";
 import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { DataEvaluation } from "../finalize/data-plan.ts";
@@ -20,7 +20,7 @@ import type { UserStatus } from "../resolve/user.ts";
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;
   readonly resolved: ReportedResolution;
-  readonly compiled: Omit<CompiledProject, "data" | "evaluatedAt">;
+  readonly compiled: Omit<CompileOutcome, "data" | "evaluatedAt">;
   readonly publishResult: PublishResult;
   readonly rollout: Rollout;
   readonly reports: ReplicaReports;
@@ -52,9 +52,9 @@ export type ReportedResolution = Pick<
   "statuses" | "isComplete" | "signingRingWaits" | "nextAt" | "hasLaterWrites"
 >;
 
-export interface CompiledProject {
+export interface CompileOutcome {
   /** Undefined = nothing is served. */
-  readonly parts: ProjectParts | undefined;
+  readonly parts: CompiledProject | undefined;
   readonly verdicts: readonly Verdict[];
   /**
    * The keys of some issuers are being fetched for the first time: the verdict of the Project is
@@ -115,7 +115,7 @@ export interface ObjectOutcome {
   /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */
-  readonly parts?: ProjectParts;
+  readonly parts?: CompiledProject;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
   /** What the Project stores; absent while what replicas report is not known. */

@@ -4,12 +4,12 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 
-export async function followPublished(url: string, projects: readonly ProjectParts[]): Promise<FollowedConfig> {
+export async function followPublished(url: string, projects: readonly CompiledProject[]): Promise<FollowedConfig> {
   const redisClient = await openRedisClient(url);
   const text = newKeyringText();
   const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(text) });

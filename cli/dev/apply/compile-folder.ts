@@ -2,7 +2,7 @@
 // first, then everything is compiled against what was published before. One Project's errors do not
 // affect another.
 
-import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
+import type { CompiledProject, ProjectRef, SigningRing } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../../operator/compile/hosts.ts";
@@ -29,7 +29,7 @@ import { type DevState, liveManifest, storedObject } from "../data-folder/dev-st
 import type { DevIssuers } from "./dev-issuers.ts";
 
 /** By `<namespace>/<name>`. */
-export type Published = ReadonlyMap<string, ProjectParts>;
+export type Published = ReadonlyMap<string, CompiledProject>;
 
 export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "sealKey"> {
   readonly checkResource: CheckResource;
@@ -58,7 +58,7 @@ const signingRingAgainMs = 500;
 export async function compileFolder(known: DevState, before: Published, tools: CompileTools): Promise<CompiledFolder> {
   const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
   const grants = grantsOf(objects, before);
-  const published = new Map<string, ProjectParts>();
+  const published = new Map<string, CompiledProject>();
   const verdicts: Verdict[] = [];
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
   const ringsReplaced: ProjectRef[] = [];
@@ -99,7 +99,7 @@ interface BundleTools extends CompileTools {
 /** Resolves, and writes what that takes. */
 async function resolveBundle(
   bundle: ProjectObjects,
-  previous: ProjectParts | undefined,
+  previous: CompiledProject | undefined,
   { written, ...tools }: BundleTools,
 ): Promise<ProjectResolution> {
   const findSecret = finderOf(bundle, tools);
@@ -133,7 +133,7 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
     return manifest === undefined ? [] : [storedObject(object, manifest)];
   });
   const grants = grantsOf(objects, new Map());
-  const published = new Map<string, ProjectParts>();
+  const published = new Map<string, CompiledProject>();
   for (const [key, bundle] of groupByProject(objects)) {
     const recalled = recallProject(bundle, finderOf(bundle, tools));
     const { parts } = compileProject({
@@ -150,7 +150,7 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
 }
 
 /** In dev mode every Project has its console for those who may sign in: people open it first. */
-function withConsole(parts: ProjectParts): ProjectParts {
+function withConsole(parts: CompiledProject): CompiledProject {
   const { project } = parts;
   return project.console === "Nobody" ? { ...parts, project: { ...project, console: "Authenticated" } } : parts;
 }

@@ -3,7 +3,7 @@
 // wants one.
 
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
@@ -39,7 +39,7 @@ export class CredentialWorld {
   readonly specs: Specs = { annotation: undefined, refreshTokenTTL: "72h", user: {}, key: {} };
   now = start;
   acknowledged = true;
-  published: ProjectParts | undefined;
+  published: CompiledProject | undefined;
   statuses = new Map<string, object>();
   uids = "1";
   /** What guard rails allow, what the Project asks for, and what the operator was started with. */

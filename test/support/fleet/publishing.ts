@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
 import type { Keyring } from "../../../core/config/keyring.ts";
-import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
@@ -64,7 +64,7 @@ export async function writeHeartbeat(
  */
 export async function publishWithoutHint(
   { redisClient, keyring }: Pick<PublisherOptions, "redisClient" | "keyring">,
-  ...versions: readonly [ProjectParts, ...ProjectParts[]]
+  ...versions: readonly [CompiledProject, ...CompiledProject[]]
 ): Promise<void> {
   const elsewhere = await startRedis();
   const other = await openRedisClient(elsewhere.url);
@@ -171,7 +171,7 @@ export function redisClientAround(
 }
 
 /** Parts with users enough for several steps: their fields and those of `parts`. */
-export function manyUsers(parts: ProjectParts, count: number): ProjectParts {
+export function manyUsers(parts: CompiledProject, count: number): CompiledProject {
   const users = Array.from({ length: count }, (_, at) => {
     const username = `user-${at}`;
     const rest = { role: "Users" as const, access: "Write" as const, passwordHash: "$argon2id$none" };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
@@ -54,10 +54,10 @@ function evaluated(
 }
 
 /** Parts that serve `books` for its ApiResource of this UID. */
-function serving(projectUid: string, ...uids: readonly string[]): ProjectParts {
+function serving(projectUid: string, ...uids: readonly string[]): CompiledProject {
   const bare = project("shop", withConfig({ uid: projectUid }));
   const resources = uids.map((uid) => ["books", { name: "books", uid }] as const);
-  return { ...bare, resources: new Map(resources) as unknown as ProjectParts["resources"] };
+  return { ...bare, resources: new Map(resources) as unknown as CompiledProject["resources"] };
 }
 
 it("what is kept goes on saying since when until it is served again", () => {

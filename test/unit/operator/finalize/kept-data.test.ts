@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { readRequests, requestCause } from "../../../../operator/finalize/deletion-requests.ts";
 import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
@@ -22,7 +22,7 @@ function kept(entries: readonly DataEntry[], input: Partial<KeptInput> = {}): re
   return withKept(record, { ...usual, ...input }).entries;
 }
 
-const serving = (...names: readonly string[]): ProjectParts =>
+const serving = (...names: readonly string[]): CompiledProject =>
   project("shop", ...names.map((name) => withResource(name)));
 const recordOf = (...entries: readonly DataEntry[]): DataRecord => ({ policy: "Retain", projectUid: "p", entries });
 

@@ -1,7 +1,7 @@
 // What of a record the data plane is told to count for a quota without serving it.
 
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { withUnserved } from "../../../../operator/finalize/data-plan.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withConfig, withLimits, withResource } from "../../../support/http/projects.ts";
@@ -12,7 +12,7 @@ const entry = (what: DataEntry["what"], name: string, more: Partial<DataEntry> =
 });
 const limited = project("shop", withResource("books"), withLimits({ quota: { objects: 1 } }));
 
-function unservedOf(parts: ProjectParts, ...entries: readonly DataEntry[]) {
+function unservedOf(parts: CompiledProject, ...entries: readonly DataEntry[]) {
   const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
   return withUnserved(parts, record).project.unserved;
 }

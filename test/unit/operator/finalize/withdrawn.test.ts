@@ -1,7 +1,7 @@
 // What the audit log says of a publish: what it took out of service, and why.
 
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { type Withdrawing, withdrawnBy } from "../../../../operator/finalize/withdrawn.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { Refused } from "../../../../operator/model/verdict.ts";
@@ -12,12 +12,12 @@ const children = { resources: ["books"], rootKeys: ["flags"], users: ["ann"], ke
 const kinds = { resources: "ApiResource", rootKeys: "RootKey", users: "ProjectUser", keys: "ApiKey" } as const;
 
 /** Serves one child of each kind, but for those that `without` names. */
-function parts(...without: readonly (keyof typeof children)[]): ProjectParts {
+function parts(...without: readonly (keyof typeof children)[]): CompiledProject {
   const maps = Object.entries(children).map(([map, [name]]) => {
     const uid = `${kinds[map as keyof typeof kinds]} ${name}`;
     return [map, new Map(without.includes(map as keyof typeof children) ? [] : [[name, { name, uid }]])];
   });
-  return { ...project("shop", withConfig({ uid: "Project shop" })), ...Object.fromEntries(maps) } as ProjectParts;
+  return { ...project("shop", withConfig({ uid: "Project shop" })), ...Object.fromEntries(maps) } as CompiledProject;
 }
 
 const shop = stored("Project", "shop");
@@ -40,7 +40,7 @@ it("a ServiceAccount that an issuer no longer lets in is told, with the issuer t
     ({
       ...parts(),
       issuers: new Map([["cluster", { name: "cluster", url, serviceAccounts: names.map(account) }]]),
-    }) as unknown as ProjectParts;
+    }) as unknown as CompiledProject;
   const facts = {
     ...{ kind: "Project", namespace: "default", name: "shop", uid: "Project shop" },
     ...{ issuer: "cluster", serviceAccount: "jobs/old", why: "Removed" },
@@ -55,7 +55,7 @@ it("a ServiceAccount that an issuer no longer lets in is told, with the issuer t
 
 describe("what is no longer served", () => {
   it("is no credential that goes on to let in for another object, as after a restore", () => {
-    const ofOther = (uid: string): ProjectParts => {
+    const ofOther = (uid: string): CompiledProject => {
       const { users, keys, ...others } = parts();
       const anew = <C extends object>(map: ReadonlyMap<string, C>) =>
         new Map([...map].map(([name, config]) => [name, { ...config, uid }]));
@@ -95,7 +95,7 @@ describe("what is no longer served", () => {
     const served = {
       ...parts(),
       keys: new Map([["0a1b", { name: "web", uid: "ApiKey web" }]]),
-    } as unknown as ProjectParts;
+    } as unknown as CompiledProject;
     const reported = withdrawn([shop, ...all], { served });
     expect(reported.map(({ action, facts }) => [action, facts["name"], facts["why"]])).toEqual([
       ["credential_revoked", "web", "Rotated"],

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { newKeyringText, newRingKey, parseKeyring } from "../../../../core/config/keyring.ts";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import {
   type Change,
   changesOf,
@@ -18,7 +18,7 @@ const shop = project("shop", withUser("ann"), withResource("books"));
 const nothing: PublishedContent = { fields: new Map(), revision: 0, parts: undefined };
 
 /** As Redis holds it after all of `parts` was written. */
-function written(parts: ProjectParts): PublishedContent {
+function written(parts: CompiledProject): PublishedContent {
   const kid = keyring.keys[0].kid;
   const fields = new Map<string, PublishedField>();
   for (const { changed: texts } of changesOf(parts, keyring, nothing)) {

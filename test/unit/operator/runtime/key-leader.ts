@@ -2,7 +2,7 @@
 // key.
 
 import { createSecretKey } from "node:crypto";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { createDeletions } from "../../../../operator/finalize/advance-deletions.ts";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
@@ -83,7 +83,7 @@ export function leader(world: World = {}) {
   const calls: unknown[][] = [];
   const clock = manualClock();
   const publishSeconds: number[] = [];
-  const publishedParts: ProjectParts[] = [];
+  const publishedParts: CompiledProject[] = [];
   const fetched: string[][] = [];
   const hashesEnded: string[] = [];
   const processed: Parameters<KeyProgress["processed"]>[] = [];

@@ -2,7 +2,7 @@
 // server before it withdraws them.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ProjectParts, RootKeyConfig } from "../../../../core/config/types.ts";
+import type { CompiledProject, RootKeyConfig } from "../../../../core/config/types.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { Leadership } from "../../../../operator/lead/elector.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
@@ -60,7 +60,7 @@ const idle = (session: LeaderSession): Promise<void> =>
 async function missing(given: Partial<SessionParts> = {}) {
   const uid = server.objects.get("jsonplane.io/projects", "default", "shop")?.metadata.uid;
   const project = { namespace: "default", name: "shop", uid, hosts: [] };
-  const published = { ...noParts, project, rootKeys } as unknown as ProjectParts;
+  const published = { ...noParts, project, rootKeys } as unknown as CompiledProject;
   const { open, loads, parts } = openedRedis([], { load: async () => ({ revision: 1, parts: published }) });
   caches = cachesOver({ api });
   caches.start();

@@ -3,7 +3,7 @@
 
 import { createHash, createSecretKey } from "node:crypto";
 import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry } from "../../../../operator/publish/publish-history.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
@@ -32,7 +32,7 @@ export const oldRing = parseKeyring(newKeyringText());
 export function openedRedis(events: string[], options: Opened) {
   const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;
   const { awaitRollout = async () => "programmed", rolloutOf = () => "programmed" } = options;
-  const parts = new Map<string, ProjectParts>();
+  const parts = new Map<string, CompiledProject>();
   const loads: string[] = [];
   const withdrawn: string[] = [];
   let writes = false;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { Verdict } from "../../../../operator/model/verdict.ts";
 import { refusalsByUid, type Status, statusOf } from "../../../../operator/status/object-status.ts";
@@ -151,7 +151,7 @@ describe("the status of", () => {
 });
 
 describe("refusals of replicas", () => {
-  const parts: ProjectParts = changed(
+  const parts: CompiledProject = changed(
     project("shop", withResource("books"), withRootKey("flags"), withUser("ann")),
     withConfig({ uid: "p" }),
   );
