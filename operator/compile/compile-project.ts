@@ -31,7 +31,7 @@ export interface CompileInput extends ProjectObjects, ProjectContext {
 
 export interface CompileResult {
   /** Absent = nothing of this project may be served. */
-  readonly parts?: CompiledProject;
+  readonly config?: CompiledProject;
   /** The Project's first, then its children's by kind and name. */
   readonly verdicts: readonly Verdict[];
   /**
@@ -52,17 +52,17 @@ export function compileProject(input: CompileInput): CompileResult {
   if (live === undefined)
     return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
   const children = compileAllChildren(input, live.project);
-  return { parts: { ...live, ...children.parts }, verdicts: [verdict, ...children.verdicts], ...pending };
+  return { config: { ...live, ...children.config }, verdicts: [verdict, ...children.verdicts], ...pending };
 }
 
 const noUids: ReadonlySet<string> = new Set();
 
 interface CompiledChildren {
-  readonly parts: Pick<CompiledProject, "resources" | "rootKeys" | "users" | "keys">;
+  readonly config: Pick<CompiledProject, "resources" | "rootKeys" | "users" | "keys">;
   readonly verdicts: readonly Verdict[];
 }
 
-function compileAllChildren(input: CompileInput, config: ProjectSettings): CompiledChildren {
+function compileAllChildren(input: CompileInput, settings: ProjectSettings): CompiledChildren {
   const { published, credentials, checkResource, openPurges = noUids, notAllowed } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
@@ -78,7 +78,7 @@ function compileAllChildren(input: CompileInput, config: ProjectSettings): Compi
     nameField: "key",
     isBeingPurged: (name) => openPurges.has(`rootkey:${name}`),
     notAllowed,
-    compile: (rootKey) => compileRootKey(rootKey, config.limits.maxDocumentBytes),
+    compile: (rootKey) => compileRootKey(rootKey, settings.limits.maxDocumentBytes),
     keyOf: (rootKey) => rootKey.key,
     published: published?.rootKeys ?? new Map(),
   });
@@ -97,7 +97,7 @@ function compileAllChildren(input: CompileInput, config: ProjectSettings): Compi
     published: published?.keys ?? new Map(),
   });
   return {
-    parts: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
+    config: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
     verdicts: [...resources.verdicts, ...rootKeys.verdicts, ...users.verdicts, ...keys.verdicts],
   };
 }
@@ -146,9 +146,9 @@ function foreignData(input: ProjectObjects, project: Project): CompileResult {
 function suspendedProject(input: CompileInput, project: Project): CompileResult {
   const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
   const { published } = input;
-  const config = lastGoodProject(project, input);
+  const settings = lastGoodProject(project, input);
   const subject = subjectOf(project);
-  if (published === undefined || config === undefined) {
+  if (published === undefined || settings === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
   }
   const present = childrenOf(input).filter((child) => !isDeleting(child));
@@ -166,7 +166,7 @@ function suspendedProject(input: CompileInput, project: Project): CompileResult 
     Array.from(configs.values(), ({ uid }) => uid),
   );
   return {
-    parts: { project: config, issuers, signing: published.signing, ...children },
+    config: { project: settings, issuers, signing: published.signing, ...children },
     verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, new Set(served))],
   };
 }

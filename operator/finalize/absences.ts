@@ -106,11 +106,11 @@ interface Missing {
 }
 
 /** What is published, and neither in memory nor reported as deleted. */
-function missingOf({ objects, published: { parts, data }, deleted }: SeenOfProject): Missing {
+function missingOf({ objects, published: { config, data }, deleted }: SeenOfProject): Missing {
   const own = [...allObjects(objects), ...deleted].map(({ metadata }) => metadata.uid);
   const known = new Set([...own, ...(objects.othersUids ?? [])]);
-  const uid = parts?.project.uid ?? (data !== undefined && decidesOverData(data) ? data.projectUid : undefined);
-  const children = publishedChildren(parts, data);
+  const uid = config?.project.uid ?? (data !== undefined && decidesOverData(data) ? data.projectUid : undefined);
+  const children = publishedChildren(config, data);
   return {
     project: objects.project === undefined && uid !== undefined && !known.has(uid),
     children: new Map(
@@ -136,14 +136,14 @@ function decidesOverData({ policy, entries }: DataRecord): boolean {
  * decided.
  */
 export function publishedChildren(
-  parts: CompiledProject | undefined,
+  config: CompiledProject | undefined,
   record: DataRecord | undefined,
 ): ReadonlyMap<Child["kind"], ReadonlySet<string>> {
   const open = (record?.entries ?? []).filter(
     (entry) => entry.retained !== true && entry.purgeFromRevision === undefined,
   );
   const uidsOfKind = (kind: Child["kind"]): ReadonlySet<string> => {
-    const published = [...(parts?.[childKinds[kind].member].values() ?? [])];
+    const published = [...(config?.[childKinds[kind].member].values() ?? [])];
     return new Set([...published, ...open.filter((entry) => kindOf(entry) === kind)].map(({ uid }) => uid));
   };
   return new Map(childKindNames.map((kind) => [kind, uidsOfKind(kind)]));

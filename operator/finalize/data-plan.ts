@@ -17,7 +17,7 @@ export interface DataInput {
   readonly deleted?: readonly CustomResource[];
   readonly publishedRecord?: DataRecord;
   /** What is published; data of it that no record names are taken for this namespace's. */
-  readonly publishedParts?: CompiledProject;
+  readonly publishedConfig?: CompiledProject;
   /** UID of the namespace; absent when there is none any more. */
   readonly namespaceUid?: string;
   /** The disaster-recovery switch: adopt whatever is found. */
@@ -48,23 +48,27 @@ export function evaluateData(input: DataInput): DataEvaluation {
 }
 
 /**
- * After compile: what to store with its parts, or, without parts, with their withdrawal; undefined
- * = nothing is stored any more. Throws when the parts serve what is to be deleted: they were
- * compiled without the evaluation.
+ * After compile: what to store with the configuration, or, without one, with its withdrawal.
+ * Undefined = nothing is stored any more. Throws when the configuration serves what is to be
+ * deleted: it was compiled without the evaluation.
  */
 export function planData(
   { record, openPurges: open, foreignData }: DataEvaluation,
-  { objects, parts, namespaceUid }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly parts?: CompiledProject },
+  {
+    objects,
+    config,
+    namespaceUid,
+  }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly config?: CompiledProject },
 ): DataRecord | undefined {
   const { project } = objects;
-  if (parts === undefined) return record === undefined || isEmpty(record) ? undefined : sorted(record);
+  if (config === undefined) return record === undefined || isEmpty(record) ? undefined : sorted(record);
   if (foreignData || namespaceUid === undefined || project === undefined) {
-    throw new Error("Parts were compiled that may not be served");
+    throw new Error("A configuration was compiled that may not be served");
   }
   const before = new Map((record?.entries ?? []).map((entry) => [entryKeyOf(entry), entry]));
-  const served = servedEntries(parts, objects, { namespaceUid, before });
+  const served = servedEntries(config, objects, { namespaceUid, before });
   const clash = [...served.keys()].find((entryKey) => open.has(entryKey));
-  if (clash !== undefined) throw new Error(`The parts serve ${clash}, whose data are to be deleted`);
+  if (clash !== undefined) throw new Error(`The configuration serves ${clash}, whose data are to be deleted`);
   const kept = [...before.values()].filter((entry) => !served.has(entryKeyOf(entry)));
   return sorted({
     policy: project.spec.deletionPolicy,
@@ -75,13 +79,13 @@ export function planData(
 }
 
 /**
- * The parts with what counts for their quota without being served: what was kept of objects that
- * went, and what is to be purged. Else deleting a resource and making another one would give the
- * whole quota again.
+ * The configuration with what counts for its quota without being served: what was kept of objects
+ * that went, and what is to be purged. Else deleting a resource and making another one would give
+ * the whole quota again.
  */
-export function withUnserved(parts: CompiledProject, record: DataRecord | undefined): CompiledProject {
-  const { unserved: _, ...project } = parts.project;
-  const served = new Set(dataParts(parts).map(entryKeyOf));
+export function withUnserved(config: CompiledProject, record: DataRecord | undefined): CompiledProject {
+  const { unserved: _, ...project } = config.project;
+  const served = new Set(storingEntries(config).map(entryKeyOf));
   const entries = project.limits.quota === undefined ? [] : (record?.entries ?? []);
   const unserved = entries
     .filter((entry) => !served.has(entryKeyOf(entry)))
@@ -91,7 +95,7 @@ export function withUnserved(parts: CompiledProject, record: DataRecord | undefi
       ...(purgeFromRevision !== undefined && { isPurged: true as const }),
     }))
     .sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1));
-  return { ...parts, project: { ...project, ...(unserved.length > 0 && { unserved }) } };
+  return { ...config, project: { ...project, ...(unserved.length > 0 && { unserved }) } };
 }
 
 /** True of a record that says nothing of anything stored. */
@@ -131,8 +135,8 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
 }
 
 function withDeletedProjects({ deletedProjects: recorded = [], ...record }: DataRecord, input: DataInput): DataRecord {
-  const { objects, publishedParts, ordered } = input;
-  const now = deletedProjects({ recorded, project: objects.project, publishedParts, ordered });
+  const { objects, publishedConfig, ordered } = input;
+  const now = deletedProjects({ recorded, project: objects.project, publishedConfig, ordered });
   return now.length === 0 ? record : { ...record, deletedProjects: now };
 }
 
@@ -140,8 +144,11 @@ function withDeletedProjects({ deletedProjects: recorded = [], ...record }: Data
  * The Project whose deletion is to be applied now, as it was last seen. Of one that is withdrawn,
  * it was applied before.
  */
-function lastSeenProject({ projectUid }: DataRecord, { deleted = [], publishedParts }: DataInput): Project | undefined {
-  if (publishedParts?.project.uid !== projectUid) return undefined;
+function lastSeenProject(
+  { projectUid }: DataRecord,
+  { deleted = [], publishedConfig }: DataInput,
+): Project | undefined {
+  if (publishedConfig?.project.uid !== projectUid) return undefined;
   return deleted.filter((object) => object.kind === "Project").find(({ metadata }) => metadata.uid === projectUid);
 }
 
@@ -196,13 +203,13 @@ function adopt(record: DataRecord, input: DataInput): DataRecord {
  * The record, with entries for what is published and in no record, as where a person removed one
  * that could not be read.
  */
-function completeRecord({ publishedRecord, publishedParts, namespaceUid }: DataInput): DataRecord | undefined {
-  if (publishedParts === undefined || namespaceUid === undefined) return publishedRecord;
+function completeRecord({ publishedRecord, publishedConfig, namespaceUid }: DataInput): DataRecord | undefined {
+  if (publishedConfig === undefined || namespaceUid === undefined) return publishedRecord;
   const recorded = new Set(publishedRecord?.entries.map(entryKeyOf));
-  const missing = dataParts(publishedParts)
+  const missing = storingEntries(publishedConfig)
     .filter((part) => !recorded.has(entryKeyOf(part)))
     .map((part): DataEntry => ({ ...part, namespaceUid }));
-  const projectUid = publishedParts.project.uid;
+  const projectUid = publishedConfig.project.uid;
   return {
     policy: "Retain",
     projectUid,
@@ -212,12 +219,12 @@ function completeRecord({ publishedRecord, publishedParts, namespaceUid }: DataI
 }
 
 function servedEntries(
-  parts: CompiledProject,
+  config: CompiledProject,
   objects: ProjectObjects,
   { namespaceUid, before }: { readonly namespaceUid: string; readonly before: ReadonlyMap<string, DataEntry> },
 ): ReadonlyMap<string, DataEntry> {
   const objectOf = objectsByUid(objects);
-  const entries = dataParts(parts).map((part): [string, DataEntry] => {
+  const entries = storingEntries(config).map((part): [string, DataEntry] => {
     const policy = objectOf(part.uid)?.spec.deletionPolicy;
     const startedEmpty = startedEmptyOf(part.uid, before.get(entryKeyOf(part)));
     const entry = {
@@ -239,8 +246,8 @@ function startedEmptyOf(uid: string, before: DataEntry | undefined): true | unde
   return before.uid === uid ? before.startedEmpty : undefined;
 }
 
-/** What of the parts has stored data. */
-export function dataParts({
+/** What of the configuration stores data. */
+export function storingEntries({
   resources,
   rootKeys,
 }: CompiledProject): readonly Pick<DataEntry, "what" | "name" | "uid">[] {
@@ -265,7 +272,7 @@ interface DeletedProjectsInput {
   readonly recorded: readonly DeletedProject[];
   readonly project: Project | undefined;
   /** What is published now. */
-  readonly publishedParts?: CompiledProject | undefined;
+  readonly publishedConfig?: CompiledProject | undefined;
   /** Ids of purges that have been ordered. */
   readonly ordered: ReadonlySet<string>;
 }
@@ -273,13 +280,13 @@ interface DeletedProjectsInput {
 export function deletedProjects({
   recorded,
   project,
-  publishedParts,
+  publishedConfig,
   ordered,
 }: DeletedProjectsInput): readonly DeletedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
   // A Project that comes back as itself keeps its sessions if it comes in time.
   const kept = recorded.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
-  const served = publishedParts?.project.uid;
+  const served = publishedConfig?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
   return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxDeletedProjects);
 }

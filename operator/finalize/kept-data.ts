@@ -6,13 +6,13 @@ import type { CompiledProject } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { resourceNameOf, rootKeyOf } from "../model/kinds.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { type DataEvaluation, dataParts, entryKeyOf, openPurges } from "./data-plan.ts";
+import { type DataEvaluation, entryKeyOf, openPurges, storingEntries } from "./data-plan.ts";
 import { type DeletionRequest, isMeant, requestCause } from "./deletion-requests.ts";
 
 export interface KeptInput {
   readonly objects: ProjectObjects;
   /** What is published from now on; absent = nothing. */
-  readonly parts?: CompiledProject | undefined;
+  readonly config?: CompiledProject | undefined;
   /** Absent when there is no namespace any more. */
   readonly namespaceUid?: string | undefined;
   readonly requests: readonly DeletionRequest[];
@@ -28,7 +28,7 @@ export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvalua
 }
 
 export function withKept(record: DataRecord, input: KeptInput): DataRecord {
-  const served = entryKeysOf(input.parts);
+  const served = entryKeysOf(input.config);
   const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and
   // of earlier leaders say.
@@ -90,6 +90,6 @@ function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry
     [latest.get(entryKeyOf(entry)), latest.get("")].find((request) => request !== undefined && isMeant(entry, request));
 }
 
-function entryKeysOf(parts: CompiledProject | undefined): ReadonlySet<string> {
-  return new Set(parts === undefined ? [] : dataParts(parts).map(entryKeyOf));
+function entryKeysOf(config: CompiledProject | undefined): ReadonlySet<string> {
+  return new Set(config === undefined ? [] : storingEntries(config).map(entryKeyOf));
 }

@@ -61,7 +61,7 @@ export interface Publisher {
   /** What is published of a project; from memory while this publisher is the writer. */
   load(ref: ProjectRef): Promise<PublishedProject>;
   /** `data` = what to record of stored data, in the same step; undefined = nothing. */
-  publish(parts: CompiledProject, data?: DataRecord): Promise<PublishResult>;
+  publish(config: CompiledProject, data?: DataRecord): Promise<PublishResult>;
   /** Withdraws a project's configuration and leaves `data` on record. Stored data stay. */
   withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult>;
   /** Records what is known of stored data, alone. */
@@ -236,8 +236,8 @@ class RedisPublisher implements Publisher {
     return this.#inSession((session) => session.load(ref));
   }
 
-  publish(parts: CompiledProject, data?: DataRecord): Promise<PublishResult> {
-    return this.#inSession((session) => session.publish(parts, data));
+  publish(config: CompiledProject, data?: DataRecord): Promise<PublishResult> {
+    return this.#inSession((session) => session.publish(config, data));
   }
 
   withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult> {

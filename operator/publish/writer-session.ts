@@ -32,7 +32,7 @@ export interface PublishedProject {
    * Absent when nothing is published, or nothing that the key ring opens. A field that can't be
    * opened is left out.
    */
-  readonly parts?: CompiledProject;
+  readonly config?: CompiledProject;
   readonly data?: DataRecord;
   /** The revision of the project's newest step, removals included; 0 when nothing is published. */
   readonly revision: number;
@@ -66,7 +66,7 @@ type RecordAt = (revision: number) => DataRecord | undefined;
 /** What a step makes of a project. */
 interface Next {
   /** Undefined = it is withdrawn. */
-  readonly parts: CompiledProject | undefined;
+  readonly config: CompiledProject | undefined;
   readonly recordAt: RecordAt;
 }
 
@@ -124,15 +124,15 @@ export class WriterSession {
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
-    const { parts, revision } = await this.#publishedOf(ref);
+    const { config, revision } = await this.#publishedOf(ref);
     const data = this.#recordOf(ref);
-    return { revision, ...(parts !== undefined && { parts }), ...(data !== undefined && { data }) };
+    return { revision, ...(config !== undefined && { config }), ...(data !== undefined && { data }) };
   }
 
-  async publish(parts: CompiledProject, data: DataRecord | undefined): Promise<PublishResult> {
-    const ref = parts.project;
+  async publish(config: CompiledProject, data: DataRecord | undefined): Promise<PublishResult> {
+    const ref = config.project;
     const published = await this.#publishedOf(ref);
-    const changed = await this.#writeAll(parts, published, data);
+    const changed = await this.#writeAll(config, published, data);
     if (changed === 0) await this.writeData(ref, withPurgeRevision(data, this.newest()));
     return this.#resultOf(ref, { changed, revision: published.revision });
   }
@@ -146,7 +146,7 @@ export class WriterSession {
       return this.#resultOf(ref, { changed: 0, revision: this.newest() });
     }
     const recordAt: RecordAt = (revision) => withPurgeRevision(data, revision);
-    const revision = await this.#step(ref, { parts: undefined, recordAt }, (step) => this.#scripts.withdraw(step));
+    const revision = await this.#step(ref, { config: undefined, recordAt }, (step) => this.#scripts.withdraw(step));
     this.#published.delete(keyOfProject(ref));
     return this.#resultOf(ref, { changed: published.fields.size, revision });
   }
@@ -160,14 +160,14 @@ export class WriterSession {
   async restore(ref: ProjectRef): Promise<void> {
     const key = keyOfProject(ref);
     const published = await this.#publishedOf(ref);
-    const { fields, parts, revision } = published;
-    if (parts === undefined) return;
+    const { fields, config, revision } = published;
+    if (config === undefined) return;
     const data = this.#recordOf(ref);
-    if (fields.size === 0) await this.publish(parts, data);
+    if (fields.size === 0) await this.publish(config, data);
     else if (this.#history.isAhead(key, revision)) {
-      const last = this.#history.partsOf(key);
-      await this.#writeAll(withoutRevoked(parts, last), published, data);
-      await this.#writeAll(withLastCredentials(parts, last), published, data);
+      const last = this.#history.configOf(key);
+      await this.#writeAll(withoutRevoked(config, last), published, data);
+      await this.#writeAll(withLastCredentials(config, last), published, data);
     }
   }
 
@@ -187,11 +187,11 @@ export class WriterSession {
     // Else what Redis brought back would be written as the newest version.
     await this.restore(ref);
     const published = await this.#publishedOf(ref);
-    const { parts } = published;
-    if (parts === undefined) return 0;
-    const steps = resealsOf(parts, this.#keyring(), published.fields);
+    const { config } = published;
+    if (config === undefined) return 0;
+    const steps = resealsOf(config, this.#keyring(), published.fields);
     const recordAt: RecordAt = () => this.#recordOf(ref);
-    for (const step of steps) await this.#write(step, published, { parts, recordAt });
+    for (const step of steps) await this.#write(step, published, { config, recordAt });
     return sizeOf(steps);
   }
 
@@ -221,31 +221,31 @@ export class WriterSession {
     ]);
     this.#remember(ref, record);
     // An object that is broken now has its last good version nowhere else.
-    if (read.fields.size === 0) read.parts ??= this.#history.partsOf(keyOfProject(ref));
+    if (read.fields.size === 0) read.config ??= this.#history.configOf(keyOfProject(ref));
     else this.#history.wasRead(keyOfProject(ref), read);
     this.#published.set(keyOfProject(ref), read);
     return read;
   }
 
   /** Answers with how many fields were written or removed. */
-  async #writeAll(parts: CompiledProject, published: PublishedContent, data: DataRecord | undefined): Promise<number> {
-    const steps = changesOf(parts, this.#keyring(), published);
+  async #writeAll(config: CompiledProject, published: PublishedContent, data: DataRecord | undefined): Promise<number> {
+    const steps = changesOf(config, this.#keyring(), published);
     for (const step of steps) {
       // What comes is on record before it is served; a purge starts from the revision with which
       // the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
-      await this.#write(step, published, { parts, recordAt });
+      await this.#write(step, published, { config, recordAt });
     }
-    published.parts = parts;
+    published.config = config;
     return sizeOf(steps);
   }
 
   async #write(
     { changed, removed }: Change,
     published: PublishedContent,
-    next: Next & { readonly parts: CompiledProject },
+    next: Next & { readonly config: CompiledProject },
   ): Promise<void> {
-    const { project } = next.parts;
+    const { project } = next.config;
     const { namespace, name, uid, hosts } = project;
     const ring = this.#keyring();
     const revision = await this.#step(project, next, (step) => {
@@ -265,7 +265,7 @@ export class WriterSession {
   /** One step with the next revision. */
   async #step(
     ref: ProjectRef,
-    { parts, recordAt }: Next,
+    { config, recordAt }: Next,
     run: (step: PublishStep & { readonly record: RecordText }) => Promise<PublishReply>,
   ): Promise<number> {
     const key = keyOfProject(ref);
@@ -282,13 +282,13 @@ export class WriterSession {
     };
     try {
       const revision = await this.#inTurn(send);
-      this.#history.written(key, parts, revision);
+      this.#history.written(key, config, revision);
       this.#remember(ref, recordAt(revision));
       return revision;
     } catch (error) {
       this.#forget(ref);
       const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
-      if (!isUnwritten) this.#history.sent(key, parts);
+      if (!isUnwritten) this.#history.sent(key, config);
       throw error;
     }
   }

@@ -66,7 +66,7 @@ export interface PassProgress {
    * The project is published with this now; undefined = it is withdrawn. `refusedUid`: of the
    * Project, if the platform's rules refuse it.
    */
-  published(ref: ProjectRef, parts: CompiledProject | undefined, refusedUid?: string): void;
+  published(ref: ProjectRef, config: CompiledProject | undefined, refusedUid?: string): void;
   /** A pass has only revoked the credentials of deleted objects. */
   revoked(ref: ProjectRef): void;
 }

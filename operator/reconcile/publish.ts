@@ -20,7 +20,7 @@ import type { Pass, StartedPass } from "./pass.ts";
 export async function publishStep(pass: Pass, compiled: CompileOutcome): Promise<PublishResult> {
   const { objects, deps } = pass;
   // Without its namespace a Project is being deleted.
-  const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
+  const served = pass.namespaceUid === undefined ? undefined : compiled.config;
   const result = await write(pass, compiled, served);
   deps.deletionRequests.markRecorded(compiled.requests, compiled.evaluatedAt);
   deps.progress.published(objects.ref, served, refusedUid(objects));
@@ -42,7 +42,7 @@ async function write(
   const { publisher } = redis;
   const record = planData(compiled.data, {
     objects,
-    ...(served !== undefined && { parts: served }),
+    ...(served !== undefined && { config: served }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
   const since = clock.monotonic();
@@ -78,7 +78,7 @@ function auditEntriesOf(
 ): readonly AuditEntry[] {
   const { objects, deleted, published, namespaceUid } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  const withdrawn = withdrawnBy({ objects, deleted, published: published.parts, served, verdicts, isNamespaceGone });
+  const withdrawn = withdrawnBy({ objects, deleted, published: published.config, served, verdicts, isNamespaceGone });
   return [...withdrawn, ...recordEntries({ ref: objects.ref, before: published.data, after: record })];
 }
 
@@ -89,7 +89,7 @@ function auditEntriesOf(
 export async function revokeDeleted(started: StartedPass): Promise<void> {
   const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
   const stays = ({ uid }: { readonly uid: string }): boolean => !gone.has(uid);
-  await revoke(started, { user: stays, key: stays, issuers: (parts) => issuersLeft(started, parts) });
+  await revoke(started, { user: stays, key: stays, issuers: (config) => issuersLeft(started, config) });
 }
 
 /**
@@ -105,7 +105,7 @@ export async function revokeGone(started: StartedPass): Promise<void> {
   await revoke(started, {
     user: stays,
     key: stays,
-    issuers: (parts) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, parts)),
+    issuers: (config) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, config)),
   });
 }
 
@@ -130,18 +130,18 @@ interface Staying {
 
 /** Publishes what was published last, without the credentials that don't stay. */
 async function revoke({ objects, deleted, published, redis, deps }: StartedPass, stays: Staying): Promise<void> {
-  const { parts, data } = published;
+  const { config, data } = published;
   // Without a deletion there may be lowered access, which is still to be published.
   const isOver = (): void => void (deleted.length > 0 && deps.progress.revoked(objects.ref));
-  if (parts === undefined) return isOver();
-  const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
-  const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
-  const issuers = stays.issuers(parts);
-  const isSame = users.size === parts.users.size && keys.size === parts.keys.size;
-  if (isSame && isDeepStrictEqual(issuers, parts.issuers)) return isOver();
-  const served = { ...parts, users, keys, issuers };
+  if (config === undefined) return isOver();
+  const users = new Map([...config.users].filter(([, user]) => stays.user(user)));
+  const keys = new Map([...config.keys].filter(([, key]) => stays.key(key)));
+  const issuers = stays.issuers(config);
+  const isSame = users.size === config.users.size && keys.size === config.keys.size;
+  if (isSame && isDeepStrictEqual(issuers, config.issuers)) return isOver();
+  const served = { ...config, users, keys, issuers };
   await redis.publisher.publish(served, data);
   isOver();
-  const withdrawn = withdrawnBy({ objects, deleted, published: parts, served, verdicts: [], isNamespaceGone: false });
+  const withdrawn = withdrawnBy({ objects, deleted, published: config, served, verdicts: [], isNamespaceGone: false });
   for (const entry of withdrawn) deps.audit.record(entry);
 }

@@ -75,9 +75,9 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const { statuses, isComplete, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
   const reported = { statuses, isComplete, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
-  const { parts, verdicts, requests } = served.compiled;
+  const { config, verdicts, requests } = served.compiled;
   const { objects, redis, publishResult } = served;
-  const compiled = { parts, verdicts, requests };
+  const compiled = { config, verdicts, requests };
   const versions = versionsOf(objects);
   const statusDelayMs = statusDelayOf(served);
   const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
@@ -144,7 +144,7 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
     adopt: deps.settings.adopt,
     ordered: await orderedPurges(published.data, redis.purges),
     ...(published.data !== undefined && { publishedRecord: published.data }),
-    ...(published.parts !== undefined && { publishedParts: published.parts }),
+    ...(published.config !== undefined && { publishedConfig: published.config }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
 }
@@ -166,15 +166,15 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
       throw error;
     }
     return {
-      ...asPublished(objects.ref.name, published.parts),
+      ...asPublished(objects.ref.name, published.config),
       isComplete: false,
       failure: { error },
     };
   }
 }
 
-function isUnpublished({ objects: { project }, published: { parts } }: Pass): boolean {
-  return project !== undefined && !isDeleting(project) && project.metadata.uid !== parts?.project.uid;
+function isUnpublished({ objects: { project }, published: { config } }: Pass): boolean {
+  return project !== undefined && !isDeleting(project) && project.metadata.uid !== config?.project.uid;
 }
 
 async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionProgress> {
@@ -252,7 +252,7 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
   const requests = deps.deletionRequests.requestsOf(objects.ref);
-  const { parts, verdicts, ...pending } = compileProject({
+  const { config, verdicts, ...pending } = compileProject({
     ...objects,
     signing: resolved.signing,
     credentials: resolved.credentials,
@@ -261,16 +261,23 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
     checkResource: deps.checkResource,
-    ...(published.parts !== undefined && { published: published.parts }),
+    ...(published.config !== undefined && { published: published.config }),
   });
   const data = planKeptData(evaluation, {
     objects,
-    parts: namespaceUid === undefined ? undefined : parts,
+    config: namespaceUid === undefined ? undefined : config,
     namespaceUid,
     requests,
     now,
   });
-  return { parts: parts && withUnserved(parts, data.record), verdicts, ...pending, data, requests, evaluatedAt: now };
+  return {
+    config: config && withUnserved(config, data.record),
+    verdicts,
+    ...pending,
+    data,
+    requests,
+    evaluatedAt: now,
+  };
 }
 
 /**
@@ -286,11 +293,11 @@ const maxWritten = 32;
  */
 async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const { published, redis, deps } = pass;
-  const { parts, revision } = published;
+  const { config, revision } = published;
   const objects = objectsWithSecrets(pass);
   const { find, ...trust } = await deps.secrets.prepare(objects);
   const hashes = deps.hasher.passOf(keyOfProject(objects.ref));
-  const resolved = await resolveProject(objects, parts, {
+  const resolved = await resolveProject(objects, config, {
     findSecret: find,
     random: randomBytes,
     now: deps.clock.now(),

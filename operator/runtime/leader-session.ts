@@ -377,9 +377,9 @@ export class LeaderSession {
     const newest = (): number => this.#opened?.publisher.newest() ?? 0;
     return {
       sessionCount: this.#maintenance.sessionCount,
-      published: (ref, parts, refusedUid) => {
+      published: (ref, config, refusedUid) => {
         this.revocations.published(keyOfProject(ref), newest());
-        for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
+        for (const key of this.#hosts.published(ref, config, refusedUid)) this.#queue.add(key);
       },
       revoked: (ref) => this.revocations.published(keyOfProject(ref), newest()),
       processed: (key, { done, nothingMissing, writeFailed }) => {

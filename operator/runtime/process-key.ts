@@ -141,13 +141,13 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
 
 /** Another installation looks after the Project: what was served of it here ends. Its data stay. */
 async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const { parts, data, revision } = await publisher.load(ref);
-  if (parts !== undefined || revision > 0) {
+  const { config, data, revision } = await publisher.load(ref);
+  if (config !== undefined || revision > 0) {
     await publisher.withdraw(ref, data && keptFrom(withKeptRecord(data), deps.clock.now()));
     deps.progress.published(ref, undefined);
   }
-  if (parts !== undefined) {
-    const { namespace, name, uid } = parts.project;
+  if (config !== undefined) {
+    const { namespace, name, uid } = config.project;
     deps.audit.record({
       action: "project_withdrawn",
       facts: { kind: "Project", namespace, name, uid, why: "OtherController" },

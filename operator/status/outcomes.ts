@@ -54,7 +54,7 @@ export type ReportedResolution = Pick<
 
 export interface CompileOutcome {
   /** Undefined = nothing is served. */
-  readonly parts: CompiledProject | undefined;
+  readonly config: CompiledProject | undefined;
   readonly verdicts: readonly Verdict[];
   /**
    * The keys of some issuers are being fetched for the first time: the verdict of the Project is
@@ -115,7 +115,7 @@ export interface ObjectOutcome {
   /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */
-  readonly parts?: CompiledProject;
+  readonly config?: CompiledProject;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
   /** What the Project stores; absent while what replicas report is not known. */

@@ -105,9 +105,9 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   return {
     async write(outcome, isChanged = () => false) {
       const { objects, compiled, reports, progress } = outcome;
-      const { parts, verdicts } = compiled;
+      const { config, verdicts } = compiled;
       const now = deps.clock.now();
-      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, reports.refusals, deps.userField);
+      const refusals = config === undefined ? new Map() : refusalsByUid(config, reports.refusals, deps.userField);
       const byUid = objectsByUid(objects);
       const statuses = verdicts.flatMap((verdict): readonly StatusWrite[] => {
         const object = byUid.get(verdict.uid);
@@ -227,7 +227,7 @@ function objectOutcome(
   { refusal, now }: { readonly refusal: string | undefined; readonly now: number },
 ): ObjectOutcome {
   const { objects, resolved, compiled, rollout, reports, progress, dataLoss, baseUrl } = outcome;
-  const { parts } = compiled;
+  const { config } = compiled;
   const isProject = verdict.kind === "Project";
   const dataWait = (isProject ? progress.waitingFor : undefined) ?? progress.waiting.get(verdict.uid);
   const heldBy = progress.heldBy.get(verdict.uid);
@@ -245,7 +245,7 @@ function objectOutcome(
     ...(dataWait !== undefined && { dataWait }),
     ...(heldBy !== undefined && { heldBy }),
     ...(facts !== undefined && { facts }),
-    ...(parts !== undefined && { parts }),
+    ...(config !== undefined && { config }),
   };
 }
 

@@ -133,15 +133,15 @@ async function compileExamples(): Promise<readonly CompiledProject[]> {
   })) as unknown as CustomResource[];
   return [...groupByProject(objects).values()].map((bundle) => {
     const compileContext = { signing: { ok: true, value: { keys: [] } }, hosts: noHosts } as const;
-    const { parts } = compileProject({
+    const { config } = compileProject({
       issuers: pendingIssuers,
       ...bundle,
       ...compileContext,
       credentials: credentialsOf(bundle),
       checkResource: createResourceCheck(),
     });
-    if (parts === undefined) throw new Error(`${bundle.ref.name} does not compile`);
-    return parts;
+    if (config === undefined) throw new Error(`${bundle.ref.name} does not compile`);
+    return config;
   });
 }
 

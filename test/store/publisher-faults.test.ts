@@ -60,8 +60,8 @@ const unanswered = () => {
 const stored = () => storedRecord(redisClient, "default/shop");
 
 async function expectWhole(): Promise<void> {
-  const { parts } = await (await begunPublisher({ redisClient, keyring })).load(ref);
-  expect(parts).toEqual(large);
+  const { config } = await (await begunPublisher({ redisClient, keyring })).load(ref);
+  expect(config).toEqual(large);
 }
 
 describe("a publish of several steps", () => {
@@ -293,7 +293,7 @@ describe("a Redis that goes away during a publish", () => {
       expect(await publisher.verify()).toBe("lost");
       await publisher.begin();
       expect((await publisher.publish(next, record)).changed).toBe(direction === "requests" ? 2 : 0);
-      expect([await stored(), (await publisher.load(ref)).parts]).toEqual([record, next]);
+      expect([await stored(), (await publisher.load(ref)).config]).toEqual([record, next]);
       await publisher.publish(other);
       through.disconnect();
       await proxy.stop();
@@ -319,7 +319,7 @@ describe("a Redis that goes away during a publish", () => {
 describe("many projects published at once", () => {
   it("get growing revisions, one after the other, and nobody is overtaken", async () => {
     const names = Array.from({ length: 40 }, (_, at) => project(`many-${at}`, withUser("ann")));
-    const done = await Promise.all(names.map((parts) => publisher.publish(parts)));
+    const done = await Promise.all(names.map((config) => publisher.publish(config)));
     expect(new Set(done.map(({ revision }) => revision)).size).toBe(40);
     expect(publisher.newest()).toBe(Math.max(...done.map(({ revision }) => revision)));
     expect(await publisher.verify()).toBe("writer");

@@ -79,7 +79,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       expect(await publisher.load(ref)).toEqual({ revision: 0 });
       const { revision } = await publisher.publish(shop, record);
       const after = await successor();
-      expect(await after.load(ref)).toEqual({ revision, parts: shop, data: record });
+      expect(await after.load(ref)).toEqual({ revision, config: shop, data: record });
       expect(await publisher.published()).toEqual([{ ...ref, hosts: ["a.test", "b.test"], revision }]);
     });
 
@@ -91,18 +91,18 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       await redisClient.write(key, "HSET", key, user, `${text.slice(0, -6)}AAAAAA`);
       await redisClient.write(key, "HSET", key, "key:junk", "junk");
       const after = await successor();
-      const { parts } = await after.load(ref);
-      expect(parts).toEqual({ ...shop, users: new Map() });
+      const { config } = await after.load(ref);
+      expect(config).toEqual({ ...shop, users: new Map() });
       expect(await after.publish(shop)).toMatchObject({ changed: 2 });
-      expect((await (await successor()).load(ref)).parts).toEqual(shop);
+      expect((await (await successor()).load(ref)).config).toEqual(shop);
     });
 
-    it("finds no parts where the project's own field can't be opened, and writes it anew", async () => {
+    it("finds no configuration where the project's own field can't be opened, and writes it anew", async () => {
       await publisher.publish(shop);
       const key = projectConfigKey(ref);
       await redisClient.write(key, "HSET", key, "project", "junk");
       const after = await successor();
-      expect((await after.load(ref)).parts).toBeUndefined();
+      expect((await after.load(ref)).config).toBeUndefined();
       expect(await after.reseal(ref)).toBe(0);
       expect(await after.publish(shop)).toMatchObject({ changed: 1 });
     });

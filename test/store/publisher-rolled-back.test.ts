@@ -47,13 +47,13 @@ async function restoreBackup(of = publisher): Promise<void> {
 }
 
 /** What somebody finds who knows nothing but Redis. */
-const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).parts;
+const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).config;
 const lost = async (of = publisher) => of.lostFrom(await of.published());
 
 describe("of what Redis lost by going back", () => {
   const names = Array.from({ length: 300 }, (_, at) => `p-${at}`);
   const partsOf = new Map(names.map((name) => [name, changed(shop, withConfig({ name }))]));
-  const publish = (name: string, change = (parts: typeof shop) => parts) =>
+  const publish = (name: string, change = (config: typeof shop) => config) =>
     publisher.publish(change(partsOf.get(name) ?? shop), undefined);
   const withoutLent = withoutKey("lent");
 
@@ -145,7 +145,7 @@ describe("restoring a project behind which Redis went back", () => {
     await restoreBackup();
     expect(await publisher.reseal(ref)).toBeGreaterThan(0);
     const now = await (await begunPublisher({ redisClient, keyring: promoted })).load(ref);
-    expect(now.parts?.keys).toEqual(revoked.keys);
+    expect(now.config?.keys).toEqual(revoked.keys);
   });
 
   it("refuses an external issuer again that was removed", async () => {

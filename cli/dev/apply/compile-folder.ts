@@ -76,7 +76,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     const { checkResource, issuers } = tools;
     const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource, issuers };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
-    if (compiled.parts !== undefined) published.set(key, withConsole(compiled.parts));
+    if (compiled.config !== undefined) published.set(key, withConsole(compiled.config));
     verdicts.push(...compiled.verdicts);
   }
   const nextAt = earliest(moments, tools.now);
@@ -136,7 +136,7 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
   const published = new Map<string, CompiledProject>();
   for (const [key, bundle] of groupByProject(objects)) {
     const recalled = recallProject(bundle, finderOf(bundle, tools));
-    const { parts } = compileProject({
+    const { config } = compileProject({
       ...bundle,
       ...recalled,
       hosts: grantOf(bundle, grants),
@@ -144,15 +144,15 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
       issuers: pendingIssuers,
       checkResource: tools.checkResource,
     });
-    if (parts !== undefined) published.set(key, withConsole(parts));
+    if (config !== undefined) published.set(key, withConsole(config));
   }
   return published;
 }
 
 /** In dev mode every Project has its console for those who may sign in: people open it first. */
-function withConsole(parts: CompiledProject): CompiledProject {
-  const { project } = parts;
-  return project.console === "Nobody" ? { ...parts, project: { ...project, console: "Authenticated" } } : parts;
+function withConsole(config: CompiledProject): CompiledProject {
+  const { project } = config;
+  return project.console === "Nobody" ? { ...config, project: { ...project, console: "Authenticated" } } : config;
 }
 
 function grantsOf(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {

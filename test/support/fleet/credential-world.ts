@@ -124,13 +124,13 @@ export class CredentialWorld {
     if (resolution.writes.length === crashAfter) throw new Crash();
     const { signing, credentials } = resolution;
     const around = { signing, credentials, hosts: noHosts, checkResource: this.#checkResource };
-    const { parts, verdicts } = compileProject({
+    const { config, verdicts } = compileProject({
       issuers: pendingIssuers,
       ...objects,
       ...around,
       ...(this.published !== undefined && { published: this.published }),
     });
-    this.published = parts;
+    this.published = config;
     if (crashAfter !== Number.POSITIVE_INFINITY) throw new Crash();
     for (const [uid, status] of resolution.statuses) this.statuses.set(uid, status);
     return { ...resolution, verdicts };

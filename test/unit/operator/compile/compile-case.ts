@@ -61,18 +61,18 @@ export function runCompileCase(given: CompileCase): CompileCaseResult {
     },
     new Map(),
   );
-  const published = new Map([...before].flatMap(([key, { parts }]) => (parts === undefined ? [] : [[key, parts]])));
+  const published = new Map([...before].flatMap(([key, { config }]) => (config === undefined ? [] : [[key, config]])));
   const results = [...compileAll(given, published)].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(
-    results.map(([key, { parts, verdicts }]) => [
+    results.map(([key, { config, verdicts }]) => [
       key,
-      { parts: parts === undefined ? "none" : plain(parts), verdicts: Object.fromEntries(verdicts.map(verdictOf)) },
+      { config: config === undefined ? "none" : plain(config), verdicts: Object.fromEntries(verdicts.map(verdictOf)) },
     ]),
   );
 }
 
 interface Compiled {
-  readonly parts?: CompiledProject;
+  readonly config?: CompiledProject;
   readonly verdicts: readonly Verdict[];
 }
 
@@ -135,8 +135,8 @@ function credentialsFor({ users, keys }: ProjectObjects, given: CompileCase): Cr
 }
 
 /** Without what every Project without a spec has, so that a case shows its own. */
-function plain(parts: CompiledProject): Readonly<Record<string, unknown>> {
-  const { project, resources, rootKeys, users, keys, issuers } = parts;
+function plain(config: CompiledProject): Readonly<Record<string, unknown>> {
+  const { project, resources, rootKeys, users, keys, issuers } = config;
   const maps = Object.entries({ resources, rootKeys, users, keys, issuers }).filter(([, map]) => map.size > 0);
   const own = Object.entries(project).filter(([name, value]) => !isDeepStrictEqual(value, usual[name]));
   return { project: Object.fromEntries(own), ...Object.fromEntries(maps.map(([name, map]) => [name, fromMap(map)])) };

@@ -18,15 +18,15 @@ import type { PublishedProject } from "../../../../operator/publish/writer-sessi
 import { project, withKey, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
-const parts = project("shop", withKey("ci"), withResource("books"));
-const { uid } = parts.project;
-const [keyUid = ""] = [...parts.keys.values()].map((key) => key.uid);
+const config = project("shop", withKey("ci"), withResource("books"));
+const { uid } = config.project;
+const [keyUid = ""] = [...config.keys.values()].map((key) => key.uid);
 const ref = { namespace: "default", name: "shop" };
 const nothing: ProjectObjects = { ref, resources: [], rootKeys: [], users: [], keys: [] };
 const own = stored("Project", "shop", { metadata: { uid } });
-const books = stored("ApiResource", "books", { metadata: { uid: [...parts.resources.values()][0]?.uid ?? "" } });
+const books = stored("ApiResource", "books", { metadata: { uid: [...config.resources.values()][0]?.uid ?? "" } });
 const key = stored("ApiKey", "ci", { metadata: { uid: keyUid } });
-const served: PublishedProject = { parts, revision: 1 };
+const served: PublishedProject = { config, revision: 1 };
 const entry: DataEntry = { what: "resource", name: "books", uid: "books", namespaceUid: "n" };
 const { signal } = new AbortController();
 
@@ -178,7 +178,7 @@ it("published children are those of the configuration and of data over which nob
     { ...entry, uid: "purged", purgeFromRevision: 3 },
     { ...entry, what: "rootkey", uid: "flags" },
   ];
-  const found = publishedChildren(parts, { policy: "Retain", projectUid: "p", entries });
+  const found = publishedChildren(config, { policy: "Retain", projectUid: "p", entries });
   expect(found.get("ApiResource")).toEqual(new Set([books.metadata.uid, "books"]));
   expect(found.get("RootKey")).toEqual(new Set(["flags"]));
   expect(found.get("ApiKey")).toEqual(new Set([keyUid]));

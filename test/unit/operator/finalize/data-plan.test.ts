@@ -53,7 +53,7 @@ function evaluated(
   return evaluateData({ ...common, ...(previous && { publishedRecord: previous }), ...more });
 }
 
-/** Parts that serve `books` for its ApiResource of this UID. */
+/** A configuration that serves `books` for its ApiResource of this UID. */
 function serving(projectUid: string, ...uids: readonly string[]): CompiledProject {
   const bare = project("shop", withConfig({ uid: projectUid }));
   const resources = uids.map((uid) => ["books", { name: "books", uid }] as const);
@@ -65,8 +65,8 @@ it("what is kept goes on saying since when until it is served again", () => {
   const kept = evaluated(shop("there", "Retain"), record("Retain", entry(since)));
   expect(kept.record?.entries).toEqual([entry(since)]);
   const objects = projectObjects("shop", ...shop("there", "Retain"), ...books("anew", undefined));
-  const parts = serving("Project shop", "ApiResource books, anew");
-  expect(planData(kept, { objects, parts, namespaceUid })?.entries).toEqual([
+  const config = serving("Project shop", "ApiResource books, anew");
+  expect(planData(kept, { objects, config, namespaceUid })?.entries).toEqual([
     entry({ uid: "ApiResource books, anew" }),
   ]);
 });
@@ -112,7 +112,7 @@ describe("when an ApiResource ends, its data", () => {
   });
 
   it("stay when its Project said Retain last and went, too", () => {
-    const ended = { deleted: shop("there", "Retain"), publishedParts: serving("Project shop", "ApiResource books") };
+    const ended = { deleted: shop("there", "Retain"), publishedConfig: serving("Project shop", "ApiResource books") };
     const after = evaluated(books("there", undefined), record("Delete", entry()), ended);
     expect(after.record?.entries).toEqual([entry()]);
     // Told of once more after that was acted on, it decides nothing.
@@ -130,7 +130,7 @@ describe("when an ApiResource ends, its data", () => {
   );
 
   it("go when it has gone, its Project says Delete, and no record says what it said before", () => {
-    const more = { publishedParts: serving("Project shop", "ApiResource books") };
+    const more = { publishedConfig: serving("Project shop", "ApiResource books") };
     expect(evaluated(shop("there", "Delete"), undefined, more).openPurges).toEqual(new Set(["resource:books"]));
   });
 
@@ -187,8 +187,8 @@ describe("when a Project ends, the data of a child", () => {
     const objects = [...shop("anew", "Retain"), ...books("there", undefined)];
     const first = evaluated(objects, record("Delete", entry()));
     expect(first.openPurges).toEqual(new Set(["resource:books"]));
-    const parts = serving("Project shop, anew");
-    const planned = planData(first, { objects: projectObjects("shop", ...objects), namespaceUid, parts });
+    const config = serving("Project shop, anew");
+    const planned = planData(first, { objects: projectObjects("shop", ...objects), namespaceUid, config });
     expect(planned).toMatchObject({ policy: "Retain", projectUid: "Project shop, anew" });
     expect(evaluated(objects, planned).record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
   });
@@ -264,10 +264,10 @@ describe("data of an earlier namespace", () => {
     },
   );
 
-  it("can't be planned with parts that serve them", () => {
+  it("can't be planned with a configuration that serves them", () => {
     const objects = projectObjects("shop", ...shop("there", "Delete"));
     const after = evaluated(shop("there", "Delete"), record("Delete", foreign));
-    expect(() => planData(after, { objects, namespaceUid, parts: serving("Project shop") })).toThrow();
+    expect(() => planData(after, { objects, namespaceUid, config: serving("Project shop") })).toThrow();
   });
 
   it("become this namespace's when the Project says so where the platform allows it, and are not purged by the end of the former", () => {
@@ -312,9 +312,9 @@ describe("the record", () => {
   const there = [...shop("there", "Delete"), ...books("there", "Retain")];
   const objects = projectObjects("shop", ...there);
 
-  const parts = serving("Project shop", "ApiResource books");
+  const config = serving("Project shop", "ApiResource books");
   const entriesServed = (before: DataRecord | undefined) =>
-    planData(evaluated(there, before), { objects, namespaceUid, parts })?.entries;
+    planData(evaluated(there, before), { objects, namespaceUid, config })?.entries;
 
   it("has what is served, with the policies of now", () => {
     expect(entriesServed(undefined)).toEqual([entry({ policy: "Retain", startedEmpty: true })]);
@@ -334,14 +334,14 @@ describe("the record", () => {
     expect(evaluated(there, record("Delete", entry())).record?.entries).toEqual([entry({ policy: "Retain" })]);
   });
 
-  it("refuses parts that serve what is to be deleted", () => {
+  it("refuses a configuration that serves what is to be deleted", () => {
     const after = evaluated(there, record("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
-    expect(() => planData(after, { objects, namespaceUid, parts })).toThrow(/resource:books/);
+    expect(() => planData(after, { objects, namespaceUid, config })).toThrow(/resource:books/);
   });
 
   it("takes what is published and on no record for kept until somebody says otherwise", () => {
     const after = evaluated(shop("there", "Retain"), undefined, {
-      publishedParts: serving("Project shop", "ApiResource books"),
+      publishedConfig: serving("Project shop", "ApiResource books"),
     });
     expect(after.record?.entries).toEqual([entry({ retained: true })]);
   });

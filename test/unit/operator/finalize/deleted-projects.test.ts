@@ -32,21 +32,21 @@ describe("the sessions of a Project that is published", () => {
     ["has gone", undefined],
     ["has gone, and another one has its name", anew],
   ])("are to be purged when it %s, whatever its policy and its data", (_, object) => {
-    const { record: found } = evaluated(object, { publishedRecord: record(), publishedParts: published });
+    const { record: found } = evaluated(object, { publishedRecord: record(), publishedConfig: published });
     expect(found?.deletedProjects).toEqual([{ uid: "Project shop", purgeFromRevision: 0 }]);
   });
 
   it("stay while it is there", () => {
-    const { record: found } = evaluated(there, { publishedRecord: record(), publishedParts: published });
+    const { record: found } = evaluated(there, { publishedRecord: record(), publishedConfig: published });
     expect(found).not.toHaveProperty("deletedProjects");
   });
 
   it("are to be purged also where data of an earlier namespace are in the way", () => {
     const entry = { what: "resource", name: "books", uid: "b", namespaceUid: "namespace 0" } as const;
     const previous = record({ entries: [entry] });
-    const { record: found, foreignData } = evaluated(anew, { publishedRecord: previous, publishedParts: published });
+    const { record: found, foreignData } = evaluated(anew, { publishedRecord: previous, publishedConfig: published });
     expect([foreignData, found?.deletedProjects]).toEqual([true, [{ uid: "Project shop", purgeFromRevision: 0 }]]);
-    const adopted = evaluated(anew, { publishedRecord: previous, publishedParts: published, adopt: true });
+    const adopted = evaluated(anew, { publishedRecord: previous, publishedConfig: published, adopt: true });
     expect([adopted.adopted, adopted.record?.deletedProjects]).toEqual([true, found?.deletedProjects]);
   });
 });
@@ -56,8 +56,8 @@ describe("the sessions of a Project that has ended", () => {
     const evaluation = evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }) });
     expect(planData(evaluation, { objects: projectObjects("shop"), namespaceUid })?.deletedProjects).toEqual([ended]);
     const next = evaluated(anew, { publishedRecord: record({ deletedProjects: [ended] }) });
-    const parts = project("shop", withConfig({ uid: "Project shop, anew" }));
-    const plan = planData(next, { objects: projectObjects("shop", anew), namespaceUid, parts });
+    const config = project("shop", withConfig({ uid: "Project shop, anew" }));
+    const plan = planData(next, { objects: projectObjects("shop", anew), namespaceUid, config });
     expect(plan).toMatchObject({ projectUid: "Project shop, anew", deletedProjects: [ended] });
     const withdrawn = evaluated(undefined, { publishedRecord: record() });
     expect(planData(withdrawn, { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
@@ -65,12 +65,12 @@ describe("the sessions of a Project that has ended", () => {
 
   it("are purged once, and again after another end", () => {
     expect(
-      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedParts: published }).record
+      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedConfig: published }).record
         ?.deletedProjects,
     ).toEqual([ended]);
     const again = project("shop", withConfig({ uid: "Project shop, anew" }));
     expect(
-      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedParts: again }).record
+      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedConfig: again }).record
         ?.deletedProjects,
     ).toEqual([ended, { uid: "Project shop, anew", purgeFromRevision: 0 }]);
   });
@@ -87,7 +87,7 @@ describe("the sessions of a Project that has ended", () => {
     const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, purgeFromRevision: n + 1 }));
     const { record: found } = evaluated(anew, {
       publishedRecord: record({ deletedProjects: many }),
-      publishedParts: published,
+      publishedConfig: published,
     });
     expect(found?.deletedProjects).toHaveLength(100);
     expect(found?.deletedProjects?.at(-1)).toEqual({ uid: "Project shop", purgeFromRevision: 0 });

@@ -55,7 +55,7 @@ describe("a request to delete", () => {
 
   it("never concerns what is served, whatever it says", () => {
     const served = entry("books", { retainedAt: earlier });
-    expect(kept([served], { parts: serving("books"), requests: all("2026-11-23T11:00:00Z") })).toEqual([served]);
+    expect(kept([served], { config: serving("books"), requests: all("2026-11-23T11:00:00Z") })).toEqual([served]);
   });
 
   it("never concerns what ceases to be served with this very look", () => {

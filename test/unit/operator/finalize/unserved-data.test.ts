@@ -12,9 +12,9 @@ const entry = (what: DataEntry["what"], name: string, more: Partial<DataEntry> =
 });
 const limited = project("shop", withResource("books"), withLimits({ quota: { objects: 1 } }));
 
-function unservedOf(parts: CompiledProject, ...entries: readonly DataEntry[]) {
+function unservedOf(config: CompiledProject, ...entries: readonly DataEntry[]) {
   const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
-  return withUnserved(parts, record).project.unserved;
+  return withUnserved(config, record).project.unserved;
 }
 
 describe("beside what is served", () => {

@@ -12,7 +12,7 @@ const children = { resources: ["books"], rootKeys: ["flags"], users: ["ann"], ke
 const kinds = { resources: "ApiResource", rootKeys: "RootKey", users: "ProjectUser", keys: "ApiKey" } as const;
 
 /** Serves one child of each kind, but for those that `without` names. */
-function parts(...without: readonly (keyof typeof children)[]): CompiledProject {
+function config(...without: readonly (keyof typeof children)[]): CompiledProject {
   const maps = Object.entries(children).map(([map, [name]]) => {
     const uid = `${kinds[map as keyof typeof kinds]} ${name}`;
     return [map, new Map(without.includes(map as keyof typeof children) ? [] : [[name, { name, uid }]])];
@@ -24,8 +24,8 @@ const shop = stored("Project", "shop");
 const all = Object.values(kinds).map((kind, at) => stored(kind, Object.values(children)[at]?.[0] ?? ""));
 
 function withdrawn(objects: readonly CustomResource[], more: Partial<Withdrawing> = {}) {
-  const given = { objects: projectObjects("shop", ...objects), deleted: [], published: parts(), verdicts: [] };
-  return withdrawnBy({ ...given, served: parts(), isNamespaceGone: false, ...more });
+  const given = { objects: projectObjects("shop", ...objects), deleted: [], published: config(), verdicts: [] };
+  return withdrawnBy({ ...given, served: config(), isNamespaceGone: false, ...more });
 }
 
 const refused = (uid: string): Refused => ({
@@ -38,7 +38,7 @@ it("a ServiceAccount that an issuer no longer lets in is told, with the issuer t
   const account = (name: string) => ({ namespace: "jobs", name, role: "Users", access: "Read" });
   const issuing = (...names: readonly string[]) =>
     ({
-      ...parts(),
+      ...config(),
       issuers: new Map([["cluster", { name: "cluster", url, serviceAccounts: names.map(account) }]]),
     }) as unknown as CompiledProject;
   const facts = {
@@ -49,14 +49,14 @@ it("a ServiceAccount that an issuer no longer lets in is told, with the issuer t
   expect(withdrawn([shop, ...all], { ...both, served: issuing("importer", "new") })).toEqual([
     { action: "service_account_withdrawn", facts },
   ]);
-  const gone = withdrawn([shop, ...all], { ...both, served: parts() });
+  const gone = withdrawn([shop, ...all], { ...both, served: config() });
   expect(gone.map(({ action }) => action)).toEqual(["issuer_withdrawn"]);
 });
 
 describe("what is no longer served", () => {
   it("is no credential that goes on to let in for another object, as after a restore", () => {
     const ofOther = (uid: string): CompiledProject => {
-      const { users, keys, ...others } = parts();
+      const { users, keys, ...others } = config();
       const anew = <C extends object>(map: ReadonlyMap<string, C>) =>
         new Map([...map].map(([name, config]) => [name, { ...config, uid }]));
       return { ...others, users: anew(users), keys: anew(keys) };
@@ -78,22 +78,22 @@ describe("what is no longer served", () => {
     const [kind, name] = [kinds[map], children[map][0]];
     const left = [shop, ...all.filter((object) => object.kind !== kind)];
     const facts = { kind, namespace: "default", name, uid: `${kind} ${name}`, project: "shop", why: "Deleted" };
-    expect(withdrawn(left, { served: parts(map) })).toEqual([{ action, facts }]);
+    expect(withdrawn(left, { served: config(map) })).toEqual([{ action, facts }]);
     const deleted = [stored(kind, name, { metadata: terminating })];
     const { deletionTimestamp } = terminating;
-    expect(withdrawn(left, { served: parts(map), deleted })).toEqual([
+    expect(withdrawn(left, { served: config(map), deleted })).toEqual([
       { action, facts: { ...facts, deletionTimestamp } },
     ]);
   });
 
   it("is told with the reason of an object that is refused", () => {
-    const reported = withdrawn([shop, ...all], { served: parts("keys"), verdicts: [refused("ApiKey web")] });
+    const reported = withdrawn([shop, ...all], { served: config("keys"), verdicts: [refused("ApiKey web")] });
     expect(reported.map(({ facts }) => facts["why"])).toEqual(["SecretConflict"]);
   });
 
   it("is told as rotated where the same object has another key, without either key's hash", () => {
     const served = {
-      ...parts(),
+      ...config(),
       keys: new Map([["0a1b", { name: "web", uid: "ApiKey web" }]]),
     } as unknown as CompiledProject;
     const reported = withdrawn([shop, ...all], { served });
@@ -120,7 +120,7 @@ describe("a Project that is no longer served", () => {
 
   it("is told where another one has its name, and children that went, too", () => {
     const anew = withConfig({ uid: "Project shop, anew" });
-    const served = { ...parts("keys"), project: anew(parts()).project };
+    const served = { ...config("keys"), project: anew(config()).project };
     const left = all.filter(({ kind }) => kind !== "ApiKey");
     expect(withdrawn(left, { served }).map(({ action }) => action)).toEqual([
       "project_withdrawn",

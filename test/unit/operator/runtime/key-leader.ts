@@ -83,7 +83,7 @@ export function leader(world: World = {}) {
   const calls: unknown[][] = [];
   const clock = manualClock();
   const publishSeconds: number[] = [];
-  const publishedParts: CompiledProject[] = [];
+  const publishedConfigs: CompiledProject[] = [];
   const fetched: string[][] = [];
   const hashesEnded: string[] = [];
   const processed: Parameters<KeyProgress["processed"]>[] = [];
@@ -100,9 +100,9 @@ export function leader(world: World = {}) {
     },
     lacks: async () => world.lacking ?? false,
     dataLoss: () => undefined,
-    async publish(parts, data) {
-      const { users, keys } = parts;
-      publishedParts.push(parts);
+    async publish(config, data) {
+      const { users, keys } = config;
+      publishedConfigs.push(config);
       const names = [...users.keys(), ...[...keys.values()].map(({ name }) => name)];
       calls.push(["publish", names, data]);
       return { changed: 1, revision: 7 };
@@ -149,7 +149,7 @@ export function leader(world: World = {}) {
     progress: {
       reported: (...reported) => void calls.push(["reported", ...reported]),
       processed: (...reported) => void processed.push(reported),
-      published: (ref, parts) => void calls.push(["onPublished", ref, parts]),
+      published: (ref, config) => void calls.push(["onPublished", ref, config]),
       revoked: (ref) => void calls.push(["onRevoked", ref]),
       sessionCount: () => beginnings,
     },
@@ -261,7 +261,7 @@ export function leader(world: World = {}) {
     hashesEnded,
     processed,
     publishSeconds,
-    publishedParts,
+    publishedConfigs,
     /** Names of the issuers that are to be fetched, for each time that this was said. */
     fetched,
     /** From now on these are the key's objects. */

@@ -137,7 +137,7 @@ describe("a session that begins", () => {
   it("verifies, publishes everything and says that it is complete, without waiting for a timer", async () => {
     declare("Project", "shop");
     declare("ApiResource", "books");
-    const { open, parts } = opened({
+    const { open, configs } = opened({
       async verify() {
         events.push("verify");
         return "writer";
@@ -146,7 +146,7 @@ describe("a session that begins", () => {
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect(events).toEqual(expect.arrayContaining(["verify", "complete"])));
-    expect([...(parts.get("shop")?.resources.keys() ?? [])]).toEqual(["books"]);
+    expect([...(configs.get("shop")?.resources.keys() ?? [])]).toEqual(["books"]);
     await soon(() => expect(readyOf("apiresources", "books")?.reason).toBe("Ready"));
     expect(session.replicas()).toEqual({ live: 2, refusals: 1 });
     await session.stop();
@@ -156,12 +156,12 @@ describe("a session that begins", () => {
     const claims = { spec: { hosts: ["a.example.org"] } };
     for (const name of ["elder", "holder"]) declare("Project", name, claims);
     const holder = { namespace: "default", name: "holder", hosts: ["a.example.org"], revision: 1 };
-    const { open, parts } = opened({ published: [holder] });
+    const { open, configs } = opened({ published: [holder] });
     const session = await sessionOf(open);
     session.start();
-    await soon(() => expect([...parts.keys()].sort()).toEqual(["elder", "holder"]));
-    expect(parts.get("holder")?.project.hosts).toEqual(["a.example.org"]);
-    expect(parts.get("elder")?.project.hosts).toEqual([]);
+    await soon(() => expect([...configs.keys()].sort()).toEqual(["elder", "holder"]));
+    expect(configs.get("holder")?.project.hosts).toEqual(["a.example.org"]);
+    expect(configs.get("elder")?.project.hosts).toEqual([]);
     await session.stop();
   });
 
@@ -179,11 +179,11 @@ describe("a session that begins", () => {
 
 describe("a session that runs", () => {
   it("looks at what changes", async () => {
-    const { open, parts } = opened();
+    const { open, configs } = opened();
     const session = await sessionOf(open);
     session.start();
     declare("Project", "late");
-    await soon(() => expect(parts.has("late")).toBe(true));
+    await soon(() => expect(configs.has("late")).toBe(true));
     await session.stop();
   });
 

@@ -67,10 +67,10 @@ describe("a Project that another installation looks after", () => {
   });
 
   it("is no longer served here where it was, and its data stay on record", async () => {
-    const parts = project("shop");
-    const { handle, calls } = leader({ objects: [others], published: { revision: 3, parts, data } });
+    const config = project("shop");
+    const { handle, calls } = leader({ objects: [others], published: { revision: 3, config, data } });
     expect(await handle()).toBeUndefined();
-    const facts = { kind: "Project", ...ref, uid: parts.project.uid, why: "OtherController" };
+    const facts = { kind: "Project", ...ref, uid: config.project.uid, why: "OtherController" };
     expect(calls).toEqual([
       ["event", "OtherController"],
       ["withdraw", ref, data],
@@ -113,13 +113,13 @@ describe("a reconcile that is done", () => {
     const audiences = [...issuer.audiences];
     const declared = { name: "cluster", kubernetes: {}, issuer: { audiences }, serviceAccounts: [account("importer")] };
     const spec = { authentication: { policy: "Enabled", issuers: [declared] } };
-    const parts = { ...project("shop", withConfig({ uid: "Project shop" })), issuers: new Map([["cluster", issuer]]) };
-    const { handle, publishedParts } = leader({
-      ...{ confirmed: false, published: { revision: 1, parts }, objects: [stored("Project", "shop", { spec })] },
+    const config = { ...project("shop", withConfig({ uid: "Project shop" })), issuers: new Map([["cluster", issuer]]) };
+    const { handle, publishedConfigs } = leader({
+      ...{ confirmed: false, published: { revision: 1, config }, objects: [stored("Project", "shop", { spec })] },
     });
     await handle();
     const kept = { ...issuer, serviceAccounts: [account("importer")] };
-    expect(publishedParts.map(({ issuers }) => [...issuers.values()])).toEqual([[kept]]);
+    expect(publishedConfigs.map(({ issuers }) => [...issuers.values()])).toEqual([[kept]]);
   });
 
   it("has published in the time that passed, also where the time of day was corrected meanwhile", async () => {

@@ -171,9 +171,9 @@ describe("a Project whose issuer is fetched for the first time", () => {
   const world = (issuer: KnownIssuer): World => ({ ...quiet, objects: [shop], issuer });
 
   it("is served without its keys, and says nothing until that is over, for ten seconds at most", async () => {
-    const { serve, publishedParts, calls } = leader(world({ state: "pending" }));
+    const { serve, publishedConfigs, calls } = leader(world({ state: "pending" }));
     expect(await serve()).toEqual({ requeueAfterMs: 10_000 });
-    expect(publishedParts.map(({ issuers }) => issuers.get("corp")?.keys)).toEqual([[]]);
+    expect(publishedConfigs.map(({ issuers }) => issuers.get("corp")?.keys)).toEqual([[]]);
     expect(calls.filter(isReport)).toEqual([]);
   });
 

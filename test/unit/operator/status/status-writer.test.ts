@@ -54,7 +54,7 @@ function outcomeOf(found: ProjectObjects, verdicts: readonly Verdict[]): Project
   return {
     objects: found,
     resolved: { statuses: new Map(), isComplete: true, signingRingWaits: false },
-    compiled: { parts: undefined, verdicts, requests: [] },
+    compiled: { config: undefined, verdicts, requests: [] },
     publishResult: { changed: 1, revision: 7 },
     rollout: { state: "programmed", availability: "served" },
     reports: {
