@@ -32,14 +32,14 @@ export interface DeletionsDeps {
 }
 
 export interface Deletions {
-  advance(state: DeletionState, redis: OpenRedis): Promise<DeletionProgress>;
+  advance(state: DeletionState, redis: OpenRedis): Promise<DeletionOutcome>;
 }
 
 export function createDeletions(deps: DeletionsDeps): Deletions {
   return { advance: (state, redis) => advanceDeletions(state, redis, deps) };
 }
 
-export interface DeletionProgress {
+export interface DeletionOutcome {
   /** Data that were purged just now: what waited for that can go on. */
   readonly purged: readonly DataEntry[];
   /** What each object waits for, by UID. */
@@ -82,7 +82,7 @@ async function advanceDeletions(
   { objects, isNamespaceGone, deleted, record }: DeletionState,
   redis: OpenRedis,
   deps: DeletionsDeps,
-): Promise<DeletionProgress> {
+): Promise<DeletionOutcome> {
   const outcome = await purge({ objects, record, audit: deps.audit }, redis);
   if (outcome !== undefined && outcome.purged.length > 0)
     deps.metrics.observeConfig({ kind: "purged", count: outcome.purged.length });
@@ -149,7 +149,7 @@ function finalizersOfOthers(objects: ProjectObjects): ReadonlyMap<string, readon
   return held;
 }
 
-type FinalizerResults = Pick<DeletionProgress, "gone" | "finalizerRetryMs" | "finalizerRefusals">;
+type FinalizerResults = Pick<DeletionOutcome, "gone" | "finalizerRetryMs" | "finalizerRefusals">;
 const nothingReconciled: FinalizerResults = {
   gone: new Set(),
   finalizerRetryMs: 0,

@@ -54,14 +54,14 @@ export interface ReconcileDeps {
    */
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly statuses: StatusWriter;
-  readonly progress: PassProgress;
+  readonly listener: PassListener;
   readonly recorder: EventRecorder;
   readonly audit: AuditLog;
   readonly metrics: Pick<OperatorMetrics, "observeConfig">;
 }
 
 /** What the rest of the leader is told of a pass. */
-export interface PassProgress {
+export interface PassListener {
   /**
    * The project is published with this now; undefined = it is withdrawn. `refusedUid`: of the
    * Project, if the platform's rules refuse it.

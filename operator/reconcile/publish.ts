@@ -23,7 +23,7 @@ export async function publishStep(pass: Pass, compiled: CompileOutcome): Promise
   const served = pass.namespaceUid === undefined ? undefined : compiled.config;
   const result = await write(pass, compiled, served);
   deps.deletionRequests.markRecorded(compiled.requests, compiled.evaluatedAt);
-  deps.progress.published(objects.ref, served, refusedUid(objects));
+  deps.listener.published(objects.ref, served, refusedUid(objects));
   return result;
 }
 
@@ -132,7 +132,7 @@ interface Staying {
 async function revoke({ objects, deleted, published, redis, deps }: StartedPass, stays: Staying): Promise<void> {
   const { config, data } = published;
   // Without a deletion there may be lowered access, which is still to be published.
-  const isOver = (): void => void (deleted.length > 0 && deps.progress.revoked(objects.ref));
+  const isOver = (): void => void (deleted.length > 0 && deps.listener.revoked(objects.ref));
   if (config === undefined) return isOver();
   const users = new Map([...config.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...config.keys].filter(([, key]) => stays.key(key)));

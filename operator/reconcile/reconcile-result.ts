@@ -61,7 +61,7 @@ export function unreportedResult(unreported: Unreported, now: number, statusDela
 
 /** Milliseconds until something is due, whatever replicas do. */
 function momentsOf(
-  { resolved, compiled, progress }: Pick<ProjectOutcome, "resolved" | "compiled" | "progress">,
+  { resolved, compiled, deletion }: Pick<ProjectOutcome, "resolved" | "compiled" | "deletion">,
   now: number,
 ): number[] {
   // A request whose time is slightly ahead, because its client's clock is, is due at that time.
@@ -72,12 +72,12 @@ function momentsOf(
   if (resolved.hasLaterWrites) moments.push(resolved.isComplete ? 0 : afterRefusalMs);
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has
   // to be followed.
-  if (progress.purged.length > 0) moments.push(0);
-  if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
+  if (deletion.purged.length > 0) moments.push(0);
+  if (deletion.finalizerRetryMs > 0) moments.push(deletion.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
   // The signing ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.signingRingWaits) moments.push(signingRingRequeueMs);
-  if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
+  if (deletion.waitingFor === "purge" || deletion.purgesSessions) moments.push(purgeRequeueMs);
   return moments;
 }
 

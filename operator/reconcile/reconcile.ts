@@ -7,7 +7,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
 import { issuerSourcesOf } from "../compile/issuers.ts";
-import type { DeletionProgress } from "../finalize/advance-deletions.ts";
+import type { DeletionOutcome } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
 import { planKeptData } from "../finalize/kept-data.ts";
@@ -52,9 +52,9 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const served: Served = { objects: seen.objects, redis: pass.redis, resolved, compiled, publishResult };
   if (canWait(pass, served)) return await unreportedOf(pass, served);
   const rollout = await awaitReplicas({ ...served, ref: seen.objects.ref }, signal);
-  const progress = await advance(pass, served);
-  recordDataEvents(pass, served, progress);
-  return await writeStatuses({ ...served, rollout, progress }, deps);
+  const deletion = await advance(pass, served);
+  recordDataEvents(pass, served, deletion);
+  return await writeStatuses({ ...served, rollout, deletion }, deps);
 }
 
 /**
@@ -70,8 +70,8 @@ function canWait({ objects, deleted, namespaceUid }: Pass, { compiled, publishRe
 
 async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult> {
   // What keeps an object until its data are gone has to stand before anybody deletes it.
-  const progress = await advance(pass, served);
-  recordDataEvents(pass, served, progress);
+  const deletion = await advance(pass, served);
+  recordDataEvents(pass, served, deletion);
   const { statuses, isComplete, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
   const reported = { statuses, isComplete, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
@@ -80,7 +80,7 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const compiled = { config, verdicts, requests };
   const versions = versionsOf(objects);
   const statusDelayMs = statusDelayOf(served);
-  const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
+  const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, deletion };
   return unreportedResult(unreported, pass.deps.clock.now(), statusDelayMs);
 }
 
@@ -177,7 +177,7 @@ function isUnpublished({ objects: { project }, published: { config } }: Pass): b
   return project !== undefined && !isDeleting(project) && project.metadata.uid !== config?.project.uid;
 }
 
-async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionProgress> {
+async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionOutcome> {
   const { objects, deleted, namespaceUid, redis, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
   return await deps.deletions.advance({ objects, isNamespaceGone, deleted, record: publishResult.data }, redis);
@@ -186,7 +186,7 @@ async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionP
 function recordDataEvents(
   { objects, deleted, deps }: Pass,
   { compiled, publishResult }: Served,
-  { purged }: DeletionProgress,
+  { purged }: DeletionOutcome,
 ): void {
   const { adopted } = compiled.data;
   const events = dataEventsOf({ objects, deleted, record: publishResult.data, purged, adopted });
@@ -217,7 +217,7 @@ export async function writeStatuses(
   const outcome = outcomeOf(served, redis, deps);
   const rewriteAfterMs = await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
-  const [refusal] = served.progress.finalizerRefusals;
+  const [refusal] = served.deletion.finalizerRefusals;
   if (refusal !== undefined) throw refusal;
   return resultOf(outcome, rewriteAfterMs, deps.clock.now());
 }

@@ -36,7 +36,7 @@ import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { createOwnership } from "./ownership.ts";
-import { type KeyProgress, type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { type KeyListener, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
@@ -365,7 +365,7 @@ export class LeaderSession {
         takeProgrammedDelay: this.#handlers.takeProgrammedDelay,
         redis: () => this.#opened,
       }),
-      progress: this.#progress(),
+      listener: this.#keyListener(),
       unreported: new Map(),
       recorder: this.#recorder,
       audit,
@@ -373,7 +373,7 @@ export class LeaderSession {
     };
   }
 
-  #progress(): KeyProgress {
+  #keyListener(): KeyListener {
     const newest = (): number => this.#opened?.publisher.newest() ?? 0;
     return {
       sessionCount: this.#maintenance.sessionCount,

@@ -3,7 +3,7 @@
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { CompiledProject } from "../../core/config/types.ts";
-import type { DeletionProgress } from "../finalize/advance-deletions.ts";
+import type { DeletionOutcome } from "../finalize/advance-deletions.ts";
 import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { DataEvaluation } from "../finalize/data-plan.ts";
 import type { DeletionRequest } from "../finalize/deletion-requests.ts";
@@ -24,7 +24,7 @@ export interface ProjectOutcome {
   readonly publishResult: PublishResult;
   readonly rollout: Rollout;
   readonly reports: ReplicaReports;
-  readonly progress: DeletionProgress;
+  readonly deletion: DeletionOutcome;
   /** Name of the loss of stored data that is not accepted for all Projects. */
   readonly dataLoss: string | undefined;
   /** The address that clients use for the Project. */
@@ -95,7 +95,7 @@ export interface ReplicaReports {
 }
 
 /** How far the newest configuration of an object has come. */
-export type Progress =
+export type RolloutProgress =
   /** It could not be written; `why` is a sentence without times and counters. */
   | { readonly state: "not_published"; readonly reason: UnpublishedReason; readonly why: string }
   /** `refusal` = what a replica says that can't use it. */
@@ -103,7 +103,7 @@ export type Progress =
 
 export interface ObjectOutcome {
   readonly verdict: Verdict;
-  readonly progress: Progress;
+  readonly progress: RolloutProgress;
   /** Whether a live replica serves the Project now. */
   readonly availability: Availability;
   /** Name of the loss of stored data that is not accepted for the Project. */

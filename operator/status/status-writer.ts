@@ -17,7 +17,7 @@ import { applyStatus, differs } from "./apply-status.ts";
 import { formerConditions, isProgrammed, withAvailability } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
-import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
+import type { ObjectOutcome, ProjectOutcome, RolloutProgress } from "./outcomes.ts";
 import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 
@@ -90,7 +90,11 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     { verdict, availability }: { readonly verdict: RefusedUnpublished; readonly availability: Availability },
     objects: ProjectObjects,
   ): Status => {
-    const progress: Progress = { state: "not_published", reason: verdict.reason, why: verdict.faults[0].message };
+    const progress: RolloutProgress = {
+      state: "not_published",
+      reason: verdict.reason,
+      why: verdict.faults[0].message,
+    };
     return statusOf(object, {
       verdict,
       progress,
@@ -104,14 +108,14 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
 
   return {
     async write(outcome, isChanged = () => false) {
-      const { objects, compiled, reports, progress } = outcome;
+      const { objects, compiled, reports, deletion } = outcome;
       const { config, verdicts } = compiled;
       const now = deps.clock.now();
       const refusals = config === undefined ? new Map() : refusalsByUid(config, reports.refusals, deps.userField);
       const byUid = objectsByUid(objects);
       const statuses = verdicts.flatMap((verdict): readonly StatusWrite[] => {
         const object = byUid.get(verdict.uid);
-        if (object === undefined || progress.gone.has(verdict.uid)) return [];
+        if (object === undefined || deletion.gone.has(verdict.uid)) return [];
         const found = objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) });
         return [{ object, status: statusOf(object, { ...found, controller: deps.controller }) }];
       });
@@ -226,11 +230,11 @@ function objectOutcome(
   outcome: ProjectOutcome,
   { refusal, now }: { readonly refusal: string | undefined; readonly now: number },
 ): ObjectOutcome {
-  const { objects, resolved, compiled, rollout, reports, progress, dataLoss, baseUrl } = outcome;
+  const { objects, resolved, compiled, rollout, reports, deletion, dataLoss, baseUrl } = outcome;
   const { config } = compiled;
   const isProject = verdict.kind === "Project";
-  const dataWait = (isProject ? progress.waitingFor : undefined) ?? progress.waiting.get(verdict.uid);
-  const heldBy = progress.heldBy.get(verdict.uid);
+  const dataWait = (isProject ? deletion.waitingFor : undefined) ?? deletion.waiting.get(verdict.uid);
+  const heldBy = deletion.heldBy.get(verdict.uid);
   const facts = resolved.statuses.get(verdict.uid);
   return {
     verdict,

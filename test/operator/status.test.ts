@@ -8,7 +8,7 @@ import { customTypes } from "../../operator/kube/objects.ts";
 import type { Project } from "../../operator/model/objects.ts";
 import { applyStatus } from "../../operator/status/apply-status.ts";
 import { statusOf } from "../../operator/status/object-status.ts";
-import type { Progress } from "../../operator/status/outcomes.ts";
+import type { RolloutProgress } from "../../operator/status/outcomes.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -49,7 +49,7 @@ async function shop(): Promise<Project> {
 
 async function report(
   project: Project,
-  progress: Progress,
+  progress: RolloutProgress,
   now = Date.now(),
   further: object = {},
 ): Promise<KubeObject | undefined> {

@@ -17,7 +17,7 @@ import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
 import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";
 import { createOwnership } from "../../../../operator/runtime/ownership.ts";
-import { type KeyProgress, type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
+import { type KeyListener, type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
@@ -86,7 +86,7 @@ export function leader(world: World = {}) {
   const publishedConfigs: CompiledProject[] = [];
   const fetched: string[][] = [];
   const hashesEnded: string[] = [];
-  const processed: Parameters<KeyProgress["processed"]>[] = [];
+  const processed: Parameters<KeyListener["processed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
   const publisher = {
@@ -146,7 +146,7 @@ export function leader(world: World = {}) {
   const { knows = true } = world;
   const deps: Partial<ProcessKeyDeps & ReportKeyDeps> = {
     unreported: new Map(),
-    progress: {
+    listener: {
       reported: (...reported) => void calls.push(["reported", ...reported]),
       processed: (...reported) => void processed.push(reported),
       published: (ref, config) => void calls.push(["onPublished", ref, config]),

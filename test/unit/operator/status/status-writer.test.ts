@@ -62,7 +62,7 @@ function outcomeOf(found: ProjectObjects, verdicts: readonly Verdict[]): Project
       building: new Map(),
       usage: { storedObjects: undefined, quotaUsage: undefined, isDue: false },
     },
-    progress: {
+    deletion: {
       purged: [],
       waiting: new Map(),
       purgesSessions: false,
