@@ -1,5 +1,5 @@
 // The names, labels and annotations of the Secrets that jsonplane makes. Labels only claim whose a
-// Secret is; its seal proves it, see resolve/own-secret.ts.
+// Secret is; its HMAC proves it, see resolve/own-secret.ts.
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { ApiKey, CustomResource } from "./objects.ts";
@@ -18,7 +18,7 @@ export const ownerAnnotation = "jsonplane.io/owner-uid";
 /** The Project that it was made for: what lets into one Project never lets into another. */
 export const projectAnnotation = "jsonplane.io/project";
 /** Proves that the installation made the Secret for the object of that UID. */
-export const sealAnnotation = "jsonplane.io/seal";
+export const hmacAnnotation = "jsonplane.io/seal";
 /**
  * When and for which rotation the key or password was made, and until when the former key works.
  */
@@ -30,7 +30,7 @@ export const secretAnnotations: readonly string[] = [
   namespaceAnnotation,
   ownerAnnotation,
   projectAnnotation,
-  sealAnnotation,
+  hmacAnnotation,
   rotationAnnotation,
 ];
 const signingEntries: readonly string[] = ["ring", "rotation"];
@@ -70,7 +70,7 @@ export function ownLabels(owner: CustomResource): Readonly<Record<string, string
 }
 
 /** Which object of which Project a Secret is for, beyond the name. */
-export function ownerMarks(owner: CustomResource): Readonly<Record<string, string>> {
+export function ownerAnnotations(owner: CustomResource): Readonly<Record<string, string>> {
   const project = owner.kind === "Project" ? owner.metadata.name : owner.spec.projectRef.name;
   return { [ownerAnnotation]: owner.metadata.uid, [projectAnnotation]: project };
 }
@@ -81,8 +81,8 @@ export function hasLabelsOf(owner: CustomResource, secret: Secret): boolean {
   return labels[kindLabel] === owner.kind && labels[nameLabel] === owner.metadata.name;
 }
 
-/** The entries that the seal covers: those that nobody else may change. */
-export function sealedEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
+/** The entries that the HMAC covers: those that nobody else may change. */
+export function hmacEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
   switch (owner.kind) {
     case "Project":
       return signingEntries;

@@ -223,7 +223,7 @@ function takenOver(
   return owners.flatMap((owner) =>
     ownSecretNames(owner).flatMap((name) => {
       const secret = ownSecret(owner, name, tools, false);
-      const content = secret.ok && !secret.value.isMarked ? secret.value.content : undefined;
+      const content = secret.ok && !secret.value.hasOwnAnnotations ? secret.value.content : undefined;
       return content === undefined ? [] : [writeOf(owner, tools, content, { name, entries: entriesOf(content) })];
     }),
   );

@@ -23,10 +23,10 @@ export interface ResolveTools {
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
   /** The URL of the Project. The Secret of an API key contains it. */
   readonly baseUrl: string;
-  /** Secret key of the installation. It seals Secrets, and makes the revisions of passwords. */
-  readonly sealKey: KeyObject;
+  /** Secret key of the installation. It makes the HMACs of Secrets and of passwords. */
+  readonly hmacKey: KeyObject;
   /**
-   * Which Secrets without a valid seal are used. `all`: by --adopt-data. `asked`: by the Project's
+   * Which Secrets without a valid HMAC are used. `all`: by --adopt-data. `asked`: by the Project's
    * annotation adopt-data, for objects of which nothing is published.
    */
   readonly restore: "all" | "asked" | "none";

@@ -40,7 +40,7 @@ export interface SigningResolution {
   readonly nextAt?: number;
 }
 
-export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now" | "sealKey" | "restore"> {
+export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now" | "hmacKey" | "restore"> {
   /**
    * Every live replica has acknowledged the revision that published `published`, or a newer one.
    */
@@ -57,7 +57,7 @@ export function resolveSigning(
   const name = signingSecretName(project);
   const secret = ownSecret(project, name, tools, published !== undefined);
   if (!secret.ok) return refused(secret);
-  const { found, content, isMarked, isRestored } = secret.value;
+  const { found, content, hasOwnAnnotations, isRestored } = secret.value;
   const context = rotationContext(project, published, tools);
   const before = ringBefore(content, context);
   const after = advanceRing(before, context);
@@ -69,7 +69,7 @@ export function resolveSigning(
     return refused(refuse("SecretConflict", message));
   }
   // The state of a rotation can wait where the Secret is immutable; keys can't.
-  const isWritten = (isRingChanged || after.state !== before.state || !isMarked) && !isImmutable;
+  const isWritten = (isRingChanged || after.state !== before.state || !hasOwnAnnotations) && !isImmutable;
   const entries = { ring: JSON.stringify(after.signingRing), rotation: JSON.stringify(after.state) };
   // Where something deletes the ring again and again, each repair makes another one.
   const cause = before.source === "new" ? { causeId: "no ring" } : {};

@@ -1,6 +1,6 @@
 // Turns a ProjectUser and its Secrets into the hash to publish. The password comes from the Secret
 // that the spec names, or from the user's own. There a new one is made where the Secret has none,
-// or has no valid seal, and where rotation.id is another one than it was made for. The seal doesn't
+// or has no valid HMAC, and where rotation.id is another one than it was made for. The HMAC doesn't
 // cover the password: people may write another one into the Secret.
 //
 // argon2 runs only for a password that is neither on record nor published. Until the hash is
@@ -57,13 +57,13 @@ export async function resolveUser(
   const password = found.value;
 
   const known = readUserRecord(hashSecret.value.content);
-  const revision = passwordRevision(password.text, user, tools.sealKey);
+  const revision = passwordRevision(password.text, user, tools.hmacKey);
   const inUse = [known, publishedRecord(user, published, tools.now)].filter((record) => record !== undefined);
   const same = inUse.find((record) => record.revision === revision);
   const record = same === undefined ? await newRecord(password, revision, tools) : ok(same);
   if (!record.ok) return unresolved(record);
   const isWritten =
-    known?.revision !== revision || (!hashSecret.value.isMarked && hashSecret.value.found?.immutable !== true);
+    known?.revision !== revision || (!hashSecret.value.hasOwnAnnotations && hashSecret.value.found?.immutable !== true);
   const hashWrites = isWritten ? [hashWrite(user, hashSecret.value, record.value, tools)] : [];
   const events =
     same === undefined
@@ -124,7 +124,7 @@ function ownPassword(user: ProjectUser, tools: ResolveTools, isPublished: boolea
   const secretName = passwordSecretName(user);
   const secret = ownSecret(user, secretName, tools, isPublished);
   if (!secret.ok) return secret;
-  const { content, found, isMarked, isRestored } = secret.value;
+  const { content, found, hasOwnAnnotations, isRestored } = secret.value;
   const text = entryText(content, "password");
   const wanted = user.spec.rotation?.id;
   const rotation = readRotation(content);
@@ -132,7 +132,8 @@ function ownPassword(user: ProjectUser, tools: ResolveTools, isPublished: boolea
   const id = rotation === undefined && isRestored ? wanted : rotation?.id;
   if (text === undefined || (wanted !== undefined && wanted !== id))
     return ok(mint(user, secret.value, tools, isPublished));
-  const isRight = (isMarked && entryText(content, "username") === usernameOf(user)) || found?.immutable === true;
+  const isRight =
+    (hasOwnAnnotations && entryText(content, "username") === usernameOf(user)) || found?.immutable === true;
   const kept = rotation ?? { ...(id !== undefined && { id }), rotatedAt: rfc3339(tools.now) };
   const entries = { username: usernameOf(user), password: text };
   const writes = isRight ? [] : [writeOf(user, tools, found, { name: secretName, type, entries, rotation: kept })];
@@ -236,11 +237,11 @@ function hashWrite(user: ProjectUser, { found }: OwnSecret, record: UserRecord, 
  * operator has, because an HMAC is much faster to try passwords against than argon2. It doesn't
  * contain UIDs, so that a restored backup ends no session.
  */
-export function passwordRevision(password: string, user: ProjectUser, sealKey: KeyObject): string {
+export function passwordRevision(password: string, user: ProjectUser, hmacKey: KeyObject): string {
   const { kind, metadata, spec } = user;
   const owner = [kind, metadata.namespace, spec.projectRef.name, metadata.name];
   const text = JSON.stringify(["password", ...owner, normalisePassword(password)]);
-  return createHmac("sha256", sealKey).update(text).digest("base64url").slice(0, 22);
+  return createHmac("sha256", hmacKey).update(text).digest("base64url").slice(0, 22);
 }
 
 function ok<T>(value: T): { readonly ok: true; readonly value: T } {

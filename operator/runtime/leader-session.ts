@@ -237,7 +237,7 @@ export class LeaderSession {
       clock,
       timers,
       observeLook: createAcknowledgementLog(logger, monotonic),
-      onSealKeyMade: () => this.#keyRing.sealKeyWritten("Missing"),
+      onHmacKeyMade: () => this.#keyRing.hmacKeyWritten("Missing"),
       onAcknowledged: () => {
         this.revocations.look();
         this.#handlers.acknowledged(opened.acknowledgements);
@@ -341,7 +341,7 @@ export class LeaderSession {
         api: this.#api,
         own: caches.ownSecrets,
         foreign: caches.foreignSecrets,
-        sealKey: () => this.#opened?.sealKey,
+        hmacKey: () => this.#opened?.hmacKey,
         adopt: settings.adopt,
         monotonic,
       }),

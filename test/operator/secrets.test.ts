@@ -26,7 +26,7 @@ let api: KubeApi;
 let watched: WatchedSecrets;
 let secretStore: SecretStore;
 let sweep: SecretSweep;
-const sealKey = createSecretKey(randomBytes(32));
+const hmacKey = createSecretKey(randomBytes(32));
 let namespace: string;
 let now: number;
 let monotonic: number;
@@ -60,7 +60,7 @@ beforeEach(async () => {
     api,
     own: watched.own,
     foreign: watched.foreign,
-    sealKey: () => sealKey,
+    hmacKey: () => hmacKey,
     adopt: false,
     monotonic: () => 0,
   });

@@ -31,7 +31,7 @@ import type { DevIssuers } from "./dev-issuers.ts";
 /** By `<namespace>/<name>`. */
 export type Published = ReadonlyMap<string, CompiledProject>;
 
-export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "sealKey"> {
+export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "hmacKey"> {
   readonly checkResource: CheckResource;
   readonly issuers: DevIssuers;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
@@ -110,7 +110,7 @@ async function resolveBundle(
     hashPassword: tools.hashPassword,
     baseUrl: tools.baseUrlOf(bundle.ref),
     // Whoever can write the data folder may have every credential in it: nothing has to be proved.
-    sealKey: tools.sealKey,
+    hmacKey: tools.hmacKey,
     restoresAll: true,
     // One process: what was published before is what every replica serves.
     ringAcknowledged: true,

@@ -46,7 +46,7 @@ export class CredentialWorld {
   mayAdopt = false;
   asksToRestore = false;
   restoresAll = false;
-  sealKey: KeyObject = createSecretKey(randomBytes(32));
+  hmacKey: KeyObject = createSecretKey(randomBytes(32));
   /** Passwords that argon2 would have hashed. */
   readonly hashed: string[] = [];
   /** Every value that could ever be read in a Secret. */
@@ -107,7 +107,7 @@ export class CredentialWorld {
         return fakeHash(password, this.hashed.length);
       },
       baseUrl: "http://localhost/default/shop",
-      sealKey: this.sealKey,
+      hmacKey: this.hmacKey,
       restoresAll: this.restoresAll,
       ringAcknowledged: this.acknowledged,
     });

@@ -48,7 +48,7 @@ export async function devCluster(): Promise<DevCluster> {
   const store = await createEmbeddedStore({ directory: ":memory:", clock });
   const secrets = createSecretFiles(join(root, "secrets"));
   const hashed: string[] = [];
-  const sealKey = createSecretKey(randomBytes(32));
+  const hmacKey = createSecretKey(randomBytes(32));
   const live = createMemoryDirectory(clock);
   const issuers = createDevIssuers(systemTimers);
   const open = (): Promise<DevOperator> =>
@@ -67,7 +67,7 @@ export async function devCluster(): Promise<DevCluster> {
         hashed.push(password);
         return fakeHash(password);
       },
-      sealKey,
+      hmacKey,
       baseUrlOf: ({ namespace, name }) => `http://localhost/${namespace}/${name}`,
     });
   let devOperator = await open();

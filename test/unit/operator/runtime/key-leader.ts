@@ -29,7 +29,7 @@ const never = new AbortController().signal;
 /** In `status.controller`: another installation looks after the object. */
 export const elsewhere = "elsewhere/jsonplane-operator";
 
-const sealKey = createSecretKey(Buffer.alloc(32));
+const hmacKey = createSecretKey(Buffer.alloc(32));
 
 export interface World {
   /** What the key's objects are. */
@@ -194,7 +194,7 @@ export function leader(world: World = {}) {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
         return {
           find: () => undefined,
-          sealKey,
+          hmacKey,
           restoresAll: false,
         };
       },

@@ -273,7 +273,7 @@ describe("a session that runs", () => {
     const newKey = newRingKey(randomBytes);
     const ringPlace = { namespace: "jsonplane-system", name: "jsonplane-keyring" };
     const secret = newRingSecret(ringPlace, restingRing({ ...oldRing, keys: [newKey, ...oldRing.keys] }), {
-      sealKey: randomBytes(32),
+      hmacKey: randomBytes(32),
     });
     const annotations = { [ringAnnotations.rotating]: newKey.kid };
     const metadata = { ...(secret.metadata as JsonObject), annotations };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { Leadership } from "../../../../operator/lead/elector.ts";
-import { sealAnnotation } from "../../../../operator/model/secret-names.ts";
+import { hmacAnnotation } from "../../../../operator/model/secret-names.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
@@ -135,7 +135,7 @@ it("an ApiKey made anew under another Project of its namespace gets a key of its
   expect(publishedKeys("blog")).not.toContain(former);
 });
 
-it("Secrets whose seal was removed are made again: the former key has its grace period, and the ring stays", async () => {
+it("Secrets whose HMAC was removed are made again: the former key has its grace period, and the ring stays", async () => {
   declare("Project", "shop");
   declare("ApiKey", "ci");
   await lead();
@@ -146,12 +146,12 @@ it("Secrets whose seal was removed are made again: the former key has its grace 
   for (const name of ownSecrets) {
     const secret = secretOf(name);
     const present = (secret?.metadata.annotations ?? {}) as Readonly<Record<string, string>>;
-    const { [sealAnnotation]: _, ...annotations } = present;
+    const { [hmacAnnotation]: _, ...annotations } = present;
     server.objects.replace("/secrets", { ...secret, metadata: { ...secret?.metadata, annotations } });
   }
   await eventually(() => {
     for (const name of ownSecrets) {
-      expect(secretOf(name)?.metadata.annotations).toHaveProperty([sealAnnotation]);
+      expect(secretOf(name)?.metadata.annotations).toHaveProperty([hmacAnnotation]);
     }
   }, patience);
   await eventually(() => expect(publishedKeys("shop")).toHaveLength(2), patience);

@@ -107,7 +107,7 @@ export function openedRedis(events: string[], options: Opened) {
       const { installation = "one" } = options;
       const config = {
         // Each installation has its own.
-        sealKey: createSecretKey(createHash("sha256").update(installation).digest()),
+        hmacKey: createSecretKey(createHash("sha256").update(installation).digest()),
         store: {
           annotations: () => ({}),
           accepted: async () => undefined,

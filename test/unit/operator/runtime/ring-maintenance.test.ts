@@ -33,7 +33,7 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
   const time = manualTime();
   const opened = await openedRedis([], {}).open({} as never);
   const secret = newRingSecret(secretAt, restingRing({ ...oldRing, keys: [...oldRing.keys, newKey] }), {
-    sealKey: opened.sealKey.export(),
+    hmacKey: opened.hmacKey.export(),
   });
   const since = new Date(time.clock.now()).toISOString();
   const annotations = { [ringAnnotations.rotating]: newKey.kid, [ringAnnotations.since]: since };
