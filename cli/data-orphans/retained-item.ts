@@ -3,7 +3,7 @@
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { requestName } from "../../operator/finalize/deletion-requests.ts";
-import { type DataEntry, kindOf } from "../../operator/model/data-record.ts";
+import { type DataEntry, kindOf } from "../../operator/model/data-inventory.ts";
 
 /** Why nobody serves them. */
 export type RetainedBecause =

@@ -8,7 +8,7 @@ import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/objects.ts";
-import { type DataRecord, kindOf } from "../model/data-record.ts";
+import { type DataInventory, kindOf } from "../model/data-inventory.ts";
 import { childKindNames, childKinds } from "../model/kinds.ts";
 import type { Child, CustomResource } from "../model/objects.ts";
 import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -124,10 +124,11 @@ function missingKinds({ project, children }: Missing): readonly Kind[] {
 }
 
 /**
- * True while the missing Project decides whether data are purged. Once that is decided, the record
- * says Retain, and the API server, which may refuse the answer for ever, is not asked again.
+ * True while the missing Project decides whether data are purged. Once that is decided, the
+ * inventory says Retain, and the API server, which may refuse the answer for ever, is not asked
+ * again.
  */
-function decidesOverData({ policy, entries }: DataRecord): boolean {
+function decidesOverData({ policy, entries }: DataInventory): boolean {
   return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);
 }
 
@@ -137,9 +138,9 @@ function decidesOverData({ policy, entries }: DataRecord): boolean {
  */
 export function publishedChildren(
   config: CompiledProject | undefined,
-  record: DataRecord | undefined,
+  inventory: DataInventory | undefined,
 ): ReadonlyMap<Child["kind"], ReadonlySet<string>> {
-  const open = (record?.entries ?? []).filter(
+  const open = (inventory?.entries ?? []).filter(
     (entry) => entry.retained !== true && entry.purgeFromRevision === undefined,
   );
   const uidsOfKind = (kind: Child["kind"]): ReadonlySet<string> => {

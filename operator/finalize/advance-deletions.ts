@@ -4,7 +4,7 @@
 import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
-import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { allObjects, effectiveDeletionPolicy, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
@@ -75,18 +75,18 @@ export interface DeletionState {
    */
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
-  readonly record: DataRecord | undefined;
+  readonly inventory: DataInventory | undefined;
 }
 
 async function advanceDeletions(
-  { objects, isNamespaceGone, deleted, record }: DeletionState,
+  { objects, isNamespaceGone, deleted, inventory }: DeletionState,
   redis: OpenRedis,
   deps: DeletionsDeps,
 ): Promise<DeletionOutcome> {
-  const outcome = await purge({ objects, record, audit: deps.audit }, redis);
+  const outcome = await purge({ objects, inventory, audit: deps.audit }, redis);
   if (outcome !== undefined && outcome.purged.length > 0)
     deps.metrics.observeConfig({ kind: "purged", count: outcome.purged.length });
-  const finalizers = await reconcileFinalizers(objects, outcome?.record, deps);
+  const finalizers = await reconcileFinalizers(objects, outcome?.inventory, deps);
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) {
     const { length } = await deps.sweep.sweepSubject(object);
@@ -104,29 +104,29 @@ async function advanceDeletions(
 
 interface Purging {
   readonly objects: ProjectObjects;
-  readonly record: DataRecord | undefined;
+  readonly inventory: DataInventory | undefined;
   readonly audit: AuditLog;
 }
 
 /**
- * The order is forgotten first: were the record written before it, a crash between them would leave
- * an order behind.
+ * The order is forgotten first: were the inventory written before it, a crash between them would
+ * leave an order behind.
  */
 async function purge(
-  { objects: { ref, project }, record, audit }: Purging,
+  { objects: { ref, project }, inventory, audit }: Purging,
   { publisher, purges, acknowledgements }: OpenRedis,
 ): Promise<PurgeOutcome | undefined> {
-  if (record === undefined) return undefined;
+  if (inventory === undefined) return undefined;
   const outcome = await advancePurges({
     ref,
-    record,
+    inventory,
     rolloutOf: acknowledgements.rolloutOf,
     purges,
-    observe: (action, followed) => audit.record(purgeEntry(action, followed)),
+    observe: (action, followed) => audit.write(purgeEntry(action, followed)),
   });
-  if (outcome.record === record) return outcome;
-  const nothingLeft = isEmpty(outcome.record) && project === undefined;
-  await publisher.writeData(ref, nothingLeft ? undefined : outcome.record);
+  if (outcome.inventory === inventory) return outcome;
+  const nothingLeft = isEmpty(outcome.inventory) && project === undefined;
+  await publisher.writeData(ref, nothingLeft ? undefined : outcome.inventory);
   return outcome;
 }
 
@@ -156,10 +156,10 @@ const nothingReconciled: FinalizerResults = {
   finalizerRefusals: [],
 };
 
-/** `record`: after what was purged just now. */
+/** `inventory`: after what was purged just now. */
 async function reconcileFinalizers(
   objects: ProjectObjects,
-  record: DataRecord | undefined,
+  inventory: DataInventory | undefined,
   deps: DeletionsDeps,
 ): Promise<FinalizerResults> {
   // There the operator has no right to touch the objects themselves, only their status.
@@ -169,7 +169,7 @@ async function reconcileFinalizers(
   const finalizerRefusals: unknown[] = [];
   await mapLimited(allObjects(objects), writesAtATime, async (object) => {
     const { uid } = object.metadata;
-    const result = await reconcileFinalizer(object, { objects, record }, deps).catch(asRefused);
+    const result = await reconcileFinalizer(object, { objects, inventory }, deps).catch(asRefused);
     if (result.outcome === "refused") finalizerRefusals.push(result.error);
     if (result.outcome === "gone") gone.add(uid);
     if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
@@ -185,7 +185,7 @@ function asRefused(error: unknown): FinalizerResult {
 
 interface FinalizerContext {
   readonly objects: ProjectObjects;
-  readonly record: DataRecord | undefined;
+  readonly inventory: DataInventory | undefined;
 }
 
 type FinalizerResult =
@@ -196,10 +196,10 @@ type FinalizerResult =
 
 async function reconcileFinalizer(
   object: CustomResource,
-  { objects, record }: FinalizerContext,
+  { objects, inventory }: FinalizerContext,
   { api, mode, repairs, applyOwnWrite }: DeletionsDeps,
 ): Promise<FinalizerResult> {
-  const wanted = wantsFinalizer({ object, effectivePolicy: policyOf(object, objects), mode, record });
+  const wanted = wantsFinalizer({ object, effectivePolicy: policyOf(object, objects), mode, inventory });
   if (isAsWanted(object, wanted)) return { outcome: "done" };
   const target = `${object.metadata.uid} finalizer`;
   const waitMs = wanted ? repairs.waitMs(target, finalizer) : 0;

@@ -1,11 +1,11 @@
 // Advances the purges of a project's data, and of the sessions of deleted Projects, from one pass
-// to the next: ordered once no replica serves them any more, struck off the record once a replica
-// has removed them. It may be cut off anywhere: an entry leaves the record last, so that a pass
-// which was cut off is made again, and until then nobody is served under that name.
+// to the next: ordered once no replica serves them any more, struck off the inventory once a
+// replica has removed them. It may be cut off anywhere: an entry leaves the inventory last, so that
+// a pass which was cut off is made again, and until then nobody is served under that name.
 
 import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
+import type { DataEntry, DataInventory, DeletedProject } from "../model/data-inventory.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 
@@ -21,7 +21,7 @@ export type DeletionWait = PurgeWait | "rights";
 export interface PurgeInput {
   readonly ref: ProjectRef;
   /** As it is stored: an entry whose purge was decided with this very publish has its revision. */
-  readonly record: DataRecord;
+  readonly inventory: DataInventory;
   readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
   /**
@@ -47,7 +47,7 @@ export interface PurgeOutcome {
    * What remains; to be stored, when it is another one, before anything is reported of what was
    * purged.
    */
-  readonly record: DataRecord;
+  readonly inventory: DataInventory;
   readonly purged: readonly DataEntry[];
   /** What each of the others waits for, by UID of the object that it belonged to. */
   readonly waiting: ReadonlyMap<string, PurgeWait>;
@@ -65,36 +65,43 @@ export function purgeId({ uid, purgeFromRevision = 0 }: Pick<DataEntry, "uid" | 
   return `${uid}:${purgeFromRevision}`;
 }
 
-/** Which purges of the record have been ordered: theirs can't be released any more. */
-export async function orderedPurges(record: DataRecord | undefined, purges: Purges): Promise<ReadonlySet<string>> {
-  const ids = [...pendingPurgesOf(record?.entries ?? []), ...(record?.deletedProjects ?? [])].map(purgeId);
+/** Which purges of the inventory have been ordered: theirs can't be released any more. */
+export async function orderedPurges(
+  inventory: DataInventory | undefined,
+  purges: Purges,
+): Promise<ReadonlySet<string>> {
+  const ids = [...pendingPurgesOf(inventory?.entries ?? []), ...(inventory?.deletedProjects ?? [])].map(purgeId);
   const ordered = await Promise.all(ids.map((id) => purges.isOrdered(id)));
   return new Set(ids.filter((_, position) => ordered[position]));
 }
 
 /**
- * Without a record, no name is held back for a purge that was ordered: the next object of the name
- * would lose what is written from then on. An order whose record was removed by hand is taken back
- * before anything is served.
+ * Without an inventory, no name is held back for a purge that was ordered: the next object of the
+ * name would lose what is written from then on. An order whose inventory was removed by hand is
+ * taken back before anything is served.
  */
-export async function forgetUnrecorded(ref: ProjectRef, record: DataRecord | undefined, purges: Purges): Promise<void> {
-  if (record !== undefined) return;
+export async function forgetUnrecorded(
+  ref: ProjectRef,
+  inventory: DataInventory | undefined,
+  purges: Purges,
+): Promise<void> {
+  if (inventory !== undefined) return;
   for (const id of await purges.ordered(ref)) await purges.forget(id);
 }
 
-export async function advancePurges({ record, ...input }: PurgeInput): Promise<PurgeOutcome> {
+export async function advancePurges({ inventory, ...input }: PurgeInput): Promise<PurgeOutcome> {
   const purged = new Set<DataEntry>();
   const waiting = new Map<string, PurgeWait>();
-  for (const entry of pendingPurgesOf(record.entries)) {
+  for (const entry of pendingPurgesOf(inventory.entries)) {
     const wait = await follow(entry, { what: entry.what, project: input.ref, name: entry.name }, input);
     if (wait === "done") purged.add(entry);
     else waiting.set(entry.uid, wait);
   }
-  const { left, purgesSessions } = await purgeSessions(record.deletedProjects ?? [], input);
+  const { left, purgesSessions } = await purgeSessions(inventory.deletedProjects ?? [], input);
   const waits = new Set(waiting.values());
   const waitingFor = waitOrder.find((wait) => waits.has(wait));
   return {
-    record: remaining(record, purged, left),
+    inventory: remaining(inventory, purged, left),
     purged: [...purged],
     waiting,
     ...(waitingFor !== undefined && { waitingFor }),
@@ -102,10 +109,14 @@ export async function advancePurges({ record, ...input }: PurgeInput): Promise<P
   };
 }
 
-/** The record itself when nothing has been purged. */
-function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: readonly DeletedProject[]): DataRecord {
-  const { deletedProjects = [], ...rest } = record;
-  if (purged.size === 0 && left.length === deletedProjects.length) return record;
+/** The inventory itself when nothing has been purged. */
+function remaining(
+  inventory: DataInventory,
+  purged: ReadonlySet<DataEntry>,
+  left: readonly DeletedProject[],
+): DataInventory {
+  const { deletedProjects = [], ...rest } = inventory;
+  if (purged.size === 0 && left.length === deletedProjects.length) return inventory;
   const entries = rest.entries.filter((entry) => !purged.has(entry));
   return { ...rest, entries, ...(left.length > 0 && { deletedProjects: left }) };
 }
@@ -113,7 +124,7 @@ function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: rea
 /** What a person can do something about comes first. */
 const waitOrder: readonly PurgeWait[] = ["no_replicas", "replicas", "purge"];
 
-type Following = Omit<PurgeInput, "record">;
+type Following = Omit<PurgeInput, "inventory">;
 
 async function purgeSessions(deletedProjects: readonly DeletedProject[], input: Following) {
   const left: DeletedProject[] = [];
@@ -134,9 +145,9 @@ async function follow(
   const id = purgeId(pending);
   const purge = { id, order, deletedUid: pending.purgeCause ?? pending.uid };
   if (await purges.isDone(id)) {
-    // Before the record is written: were it the other way round, a crash between both would leave
-    // the order for ever. An order that was forgotten while the entry still stands is given again,
-    // and finds nothing to remove.
+    // Before the inventory is written: were it the other way round, a crash between both would
+    // leave the order for ever. An order that was forgotten while the entry still stands is given
+    // again, and finds nothing to remove.
     await purges.forget(id);
     observe("purge_done", purge);
     return "done";

@@ -1,22 +1,22 @@
 // Says what became of a project's stored data with one pass: kept without their object, taken over
 // from an earlier namespace, asked to be deleted, ordered to be purged, purged. Pure: entries of
-// records in, entries of the audit log out.
+// inventories in, entries of the audit log out.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { FollowedPurge } from "./advance-purges.ts";
 import { entryKeyOf } from "./data-plan.ts";
 import { requestCause } from "./deletion-requests.ts";
 
-export interface RecordChange {
+export interface InventoryChange {
   readonly ref: ProjectRef;
-  readonly before: DataRecord | undefined;
-  readonly after: DataRecord | undefined;
+  readonly before: DataInventory | undefined;
+  readonly after: DataInventory | undefined;
 }
 
-/** By the step that wrote the record. */
-export function recordEntries({ ref, before, after }: RecordChange): readonly AuditEntry[] {
+/** By the step that wrote the inventory. */
+export function inventoryAuditEntries({ ref, before, after }: InventoryChange): readonly AuditEntry[] {
   const former = new Map(before?.entries.map((entry) => [entryKeyOf(entry), entry]));
   return (after?.entries ?? []).flatMap((entry): readonly AuditEntry[] => {
     const was = former.get(entryKeyOf(entry));

@@ -4,7 +4,7 @@
 // namespace unless a person asked for their adoption, who was allowed to.
 
 import type { CompiledProject } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
+import type { DataEntry, DataInventory, DeletedProject } from "../model/data-inventory.ts";
 import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
 import { adoptAnnotation, type ProjectObjects } from "../model/project-objects.ts";
 import { purgeId } from "./advance-purges.ts";
@@ -15,8 +15,8 @@ export interface DataInput {
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];
-  readonly publishedRecord?: DataRecord;
-  /** What is published; data of it that no record names are taken for this namespace's. */
+  readonly publishedInventory?: DataInventory;
+  /** What is published; data of it that no inventory names are taken for this namespace's. */
   readonly publishedConfig?: CompiledProject;
   /** UID of the namespace; absent when there is none any more. */
   readonly namespaceUid?: string;
@@ -27,7 +27,7 @@ export interface DataInput {
 }
 
 export interface DataEvaluation {
-  readonly record?: DataRecord;
+  readonly inventory?: DataInventory;
   /** Data of another namespace are there: nothing may be served, compile says RetainedDataFound. */
   readonly foreignData: boolean;
   /** `resource:<name>`, `rootkey:<name>`: compile serves nothing there. */
@@ -38,13 +38,13 @@ export interface DataEvaluation {
 
 /** Before compile. */
 export function evaluateData(input: DataInput): DataEvaluation {
-  const standing = completeRecord(input);
+  const standing = completeInventory(input);
   if (standing === undefined) return { foreignData: false, openPurges: new Set(), adopted: false };
   const adopted = mayAdopt(input) && standing.entries.some((entry) => isForeign(entry, input));
   const own = adopted ? adopt(standing, input) : standing;
   const foreignData = own.entries.some((entry) => isForeign(entry, input));
-  const record = withDeletedProjects(foreignData ? own : decidePurges(own, input), input);
-  return { record, foreignData, openPurges: openPurges(record), adopted };
+  const inventory = withDeletedProjects(foreignData ? own : decidePurges(own, input), input);
+  return { inventory, foreignData, openPurges: openPurges(inventory), adopted };
 }
 
 /**
@@ -53,19 +53,19 @@ export function evaluateData(input: DataInput): DataEvaluation {
  * deleted: it was compiled without the evaluation.
  */
 export function planData(
-  { record, openPurges: open, foreignData }: DataEvaluation,
+  { inventory, openPurges: open, foreignData }: DataEvaluation,
   {
     objects,
     config,
     namespaceUid,
   }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly config?: CompiledProject },
-): DataRecord | undefined {
+): DataInventory | undefined {
   const { project } = objects;
-  if (config === undefined) return record === undefined || isEmpty(record) ? undefined : sorted(record);
+  if (config === undefined) return inventory === undefined || isEmpty(inventory) ? undefined : sorted(inventory);
   if (foreignData || namespaceUid === undefined || project === undefined) {
     throw new Error("A configuration was compiled that may not be served");
   }
-  const before = new Map((record?.entries ?? []).map((entry) => [entryKeyOf(entry), entry]));
+  const before = new Map((inventory?.entries ?? []).map((entry) => [entryKeyOf(entry), entry]));
   const served = servedEntries(config, objects, { namespaceUid, before });
   const clash = [...served.keys()].find((entryKey) => open.has(entryKey));
   if (clash !== undefined) throw new Error(`The configuration serves ${clash}, whose data are to be deleted`);
@@ -74,7 +74,7 @@ export function planData(
     policy: project.spec.deletionPolicy,
     projectUid: project.metadata.uid,
     entries: [...kept, ...served.values()],
-    ...(record?.deletedProjects !== undefined && { deletedProjects: record.deletedProjects }),
+    ...(inventory?.deletedProjects !== undefined && { deletedProjects: inventory.deletedProjects }),
   });
 }
 
@@ -83,10 +83,10 @@ export function planData(
  * that went, and what is to be purged. Else deleting a resource and making another one would give
  * the whole quota again.
  */
-export function withUnserved(config: CompiledProject, record: DataRecord | undefined): CompiledProject {
+export function withUnserved(config: CompiledProject, inventory: DataInventory | undefined): CompiledProject {
   const { unserved: _, ...project } = config.project;
   const served = new Set(storingEntries(config).map(entryKeyOf));
-  const entries = project.limits.quota === undefined ? [] : (record?.entries ?? []);
+  const entries = project.limits.quota === undefined ? [] : (inventory?.entries ?? []);
   const unserved = entries
     .filter((entry) => !served.has(entryKeyOf(entry)))
     .map(({ what, name, purgeFromRevision }) => ({
@@ -98,14 +98,14 @@ export function withUnserved(config: CompiledProject, record: DataRecord | undef
   return { ...config, project: { ...project, ...(unserved.length > 0 && { unserved }) } };
 }
 
-/** True of a record that says nothing of anything stored. */
-export function isEmpty({ entries, deletedProjects = [] }: DataRecord): boolean {
+/** True of an inventory that says nothing of anything stored. */
+export function isEmpty({ entries, deletedProjects = [] }: DataInventory): boolean {
   return entries.length === 0 && deletedProjects.length === 0;
 }
 
 /** Places whose data are to be deleted, and are not yet. */
-export function openPurges(record: DataRecord | undefined): ReadonlySet<string> {
-  const pending = (record?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
+export function openPurges(inventory: DataInventory | undefined): ReadonlySet<string> {
+  const pending = (inventory?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
   return new Set(pending.map(entryKeyOf));
 }
 
@@ -113,31 +113,34 @@ export function entryKeyOf({ what, name }: Pick<DataEntry, "what" | "name">): st
   return `${what}:${name}`;
 }
 
-function decidePurges(record: DataRecord, input: DataInput): DataRecord {
+function decidePurges(inventory: DataInventory, input: DataInput): DataInventory {
   const { objects, deleted = [], ordered } = input;
   const { project } = objects;
   // One of the same name that was recreated is another: the one that was published has gone.
-  const same = project?.metadata.uid === record.projectUid ? project : undefined;
+  const same = project?.metadata.uid === inventory.projectUid ? project : undefined;
   const context: PurgeContext = {
     project: same,
-    projectPolicy: (same ?? lastSeenProject(record, input))?.spec.deletionPolicy ?? record.policy,
-    recordedPolicy: input.publishedRecord === undefined ? undefined : record.policy,
-    projectUid: record.projectUid,
+    projectPolicy: (same ?? lastSeenProject(inventory, input))?.spec.deletionPolicy ?? inventory.policy,
+    recordedPolicy: input.publishedInventory === undefined ? undefined : inventory.policy,
+    projectUid: inventory.projectUid,
     objectOf: objectsByUid(objects),
     goneOf: byUid(deleted.filter(isDataObject)),
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
-  const entries = record.entries.map((entry) => decidePurge(entry, context));
+  const entries = inventory.entries.map((entry) => decidePurge(entry, context));
   // A Project's deletion is applied once. A child that later drops its own Retain is unaffected.
   // Until then, the policy of the present spec is recorded, also of a Project that is no longer
   // served.
-  return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
+  return { ...inventory, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 
-function withDeletedProjects({ deletedProjects: recorded = [], ...record }: DataRecord, input: DataInput): DataRecord {
+function withDeletedProjects(
+  { deletedProjects: recorded = [], ...inventory }: DataInventory,
+  input: DataInput,
+): DataInventory {
   const { objects, publishedConfig, ordered } = input;
   const now = deletedProjects({ recorded, project: objects.project, publishedConfig, ordered });
-  return now.length === 0 ? record : { ...record, deletedProjects: now };
+  return now.length === 0 ? inventory : { ...inventory, deletedProjects: now };
 }
 
 /**
@@ -145,7 +148,7 @@ function withDeletedProjects({ deletedProjects: recorded = [], ...record }: Data
  * it was applied before.
  */
 function lastSeenProject(
-  { projectUid }: DataRecord,
+  { projectUid }: DataInventory,
   { deleted = [], publishedConfig }: DataInput,
 ): Project | undefined {
   if (publishedConfig?.project.uid !== projectUid) return undefined;
@@ -187,25 +190,29 @@ function mayAdopt({ objects: { project, mayAdopt: isAllowed, notAllowed }, adopt
  * The objects of the earlier namespace did not delete anything by going: theirs become the present
  * Project's.
  */
-function adopt(record: DataRecord, input: DataInput): DataRecord {
+function adopt(inventory: DataInventory, input: DataInput): DataInventory {
   const { namespaceUid } = input;
   const project = input.objects.project as Project;
-  const entries = record.entries.map((entry): DataEntry => {
+  const entries = inventory.entries.map((entry): DataEntry => {
     if (namespaceUid === undefined || !isForeign(entry, input)) return entry;
     return { ...entry, namespaceUid, retained: true };
   });
-  return { ...record, policy: project.spec.deletionPolicy, projectUid: project.metadata.uid, entries };
+  return { ...inventory, policy: project.spec.deletionPolicy, projectUid: project.metadata.uid, entries };
 }
 
 // --------------------------------------------------------------------------------- what is served
 
 /**
- * The record, with entries for what is published and in no record, as where a person removed one
- * that could not be read.
+ * The inventory, with entries for what is published and in no inventory, as where a person removed
+ * one that could not be read.
  */
-function completeRecord({ publishedRecord, publishedConfig, namespaceUid }: DataInput): DataRecord | undefined {
-  if (publishedConfig === undefined || namespaceUid === undefined) return publishedRecord;
-  const recorded = new Set(publishedRecord?.entries.map(entryKeyOf));
+function completeInventory({
+  publishedInventory,
+  publishedConfig,
+  namespaceUid,
+}: DataInput): DataInventory | undefined {
+  if (publishedConfig === undefined || namespaceUid === undefined) return publishedInventory;
+  const recorded = new Set(publishedInventory?.entries.map(entryKeyOf));
   const missing = storingEntries(publishedConfig)
     .filter((part) => !recorded.has(entryKeyOf(part)))
     .map((part): DataEntry => ({ ...part, namespaceUid }));
@@ -213,8 +220,8 @@ function completeRecord({ publishedRecord, publishedConfig, namespaceUid }: Data
   return {
     policy: "Retain",
     projectUid,
-    ...publishedRecord,
-    entries: [...(publishedRecord?.entries ?? []), ...missing],
+    ...publishedInventory,
+    entries: [...(publishedInventory?.entries ?? []), ...missing],
   };
 }
 
@@ -257,9 +264,9 @@ export function storingEntries({
   ];
 }
 
-/** Entries in a fixed order, by which equal records are known as equal. */
-function sorted(record: DataRecord): DataRecord {
-  return { ...record, entries: [...record.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
+/** Entries in a fixed order, by which equal inventories are known as equal. */
+function sorted(inventory: DataInventory): DataInventory {
+  return { ...inventory, entries: [...inventory.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
 }
 
 /**

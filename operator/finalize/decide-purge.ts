@@ -2,7 +2,7 @@
 // Project, is deleted. The decision is final once the purge was ordered, or once the object that
 // caused it is gone; until then an edit of that object's spec can revoke it.
 
-import type { DataEntry } from "../model/data-record.ts";
+import type { DataEntry } from "../model/data-inventory.ts";
 import type { DataObject, DeletionPolicy, Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 

@@ -1,12 +1,12 @@
 // What people ask to be deleted of kept data, by an annotation of the key ring's Secret. It is
-// handed to the Projects that it names, and taken away once they have it on record, or have nothing
-// that it means. The Secret is looked at with each look at the key ring.
+// handed to the Projects that it names, and taken away once their inventory has it, or they have
+// nothing that it means. The Secret is looked at with each look at the key ring.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../kube/objects.ts";
-import { type DataRecord, isDataKept } from "../model/data-record.ts";
+import { type DataInventory, isDataKept } from "../model/data-inventory.ts";
 import { type DeletionRequest, deletionAnnotation, isMeant, readRequests } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
@@ -25,7 +25,7 @@ export interface DeletionInboxDeps {
   /** Bound to leadership. */
   readonly api: Pick<KubeApi, "replace">;
   readonly now: () => number;
-  readonly records: () => ReadonlyMap<string, DataRecord>;
+  readonly inventories: () => ReadonlyMap<string, DataInventory>;
   /**
    * False for a project that is never reconciled: its namespace is not known, or another
    * installation looks after its Project.
@@ -41,7 +41,7 @@ export interface DeletionInboxDeps {
 }
 
 export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
-  const { api, now, records, looksAt, enqueue, warn } = deps;
+  const { api, now, inventories, looksAt, enqueue, warn } = deps;
   let byProject: ReadonlyMap<string, readonly DeletionRequest[]> = new Map();
   /** Texts of requests that were taken, until they are out of the annotation. */
   const taken = new Set<string>();
@@ -51,7 +51,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     if (taken.has(request.text)) return true;
     if (request.until > now()) return false;
     // A Project that is there has its own entries guarded; its own reconcile knows whether it is.
-    const entries = records().get(keyOfProject(request.project))?.entries ?? [];
+    const entries = inventories().get(keyOfProject(request.project))?.entries ?? [];
     if (entries.some((entry) => isDataKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
     warn("No data are kept under a name in a deletion request", { name: request.text });
     return true;

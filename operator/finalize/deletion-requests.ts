@@ -5,12 +5,12 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { wordsIn } from "../kube/objects.ts";
-import { type DataEntry, kindOf } from "../model/data-record.ts";
+import { type DataEntry, kindOf } from "../model/data-inventory.ts";
 import { childKinds, dataKinds } from "../model/kinds.ts";
 
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
 
-/** Why data are purged that a request names, as records and the audit log say it. */
+/** Why data are purged that a request names, as inventories and the audit log say it. */
 export const requestCause = "Annotation of the key ring's Secret";
 
 export interface DeletionRequest {

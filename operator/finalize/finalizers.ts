@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/objects.ts";
-import type { DataRecord } from "../model/data-record.ts";
+import type { DataInventory } from "../model/data-inventory.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 
@@ -30,16 +30,16 @@ export interface FinalizerInput {
    */
   readonly mode: "cluster" | "namespaced";
   /** As it is stored now. */
-  readonly record: DataRecord | undefined;
+  readonly inventory: DataInventory | undefined;
 }
 
-export function wantsFinalizer({ object, effectivePolicy, mode, record }: FinalizerInput): boolean {
+export function wantsFinalizer({ object, effectivePolicy, mode, inventory }: FinalizerInput): boolean {
   if (mode === "namespaced" || object.kind === "ProjectUser" || object.kind === "ApiKey") return false;
   if (!isDeleting(object)) return effectivePolicy === "Delete";
   // The API server lets none be added now.
   if (!hasFinalizer(object)) return false;
   const { uid } = object.metadata;
-  const open = (record?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
+  const open = (inventory?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
   return object.kind === "Project" ? open.length > 0 : open.some((entry) => entry.uid === uid);
 }
 

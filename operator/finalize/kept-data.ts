@@ -3,7 +3,7 @@
 // served, or that an existing object names, are left alone.
 
 import type { CompiledProject } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
 import { resourceNameOf, rootKeyOf } from "../model/kinds.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DataEvaluation, entryKeyOf, openPurges, storingEntries } from "./data-plan.ts";
@@ -20,14 +20,14 @@ export interface KeptInput {
   readonly now: number;
 }
 
-/** The evaluation, with what is kept and what is to be purged in its record. */
+/** The evaluation, with what is kept and what is to be purged in its inventory. */
 export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvaluation {
-  if (data.record === undefined) return data;
-  const record = withKept(data.record, input);
-  return { ...data, record, openPurges: openPurges(record) };
+  if (data.inventory === undefined) return data;
+  const inventory = withKept(data.inventory, input);
+  return { ...data, inventory, openPurges: openPurges(inventory) };
 }
 
-export function withKept(record: DataRecord, input: KeptInput): DataRecord {
+export function withKept(inventory: DataInventory, input: KeptInput): DataInventory {
   const served = entryKeysOf(input.config);
   const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and
@@ -36,13 +36,13 @@ export function withKept(record: DataRecord, input: KeptInput): DataRecord {
   const requestFor = requestsByData(input.requests.filter(({ until }) => until <= input.now));
   const isGuarded = (entry: DataEntry): boolean =>
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(entryKeyOf(entry));
-  const entries = record.entries.map((entry): DataEntry => {
+  const entries = inventory.entries.map((entry): DataEntry => {
     if (served.has(entryKeyOf(entry)) || entry.purgeFromRevision !== undefined) return entry;
     const kept = dated(entry, { isGuarded: isGuarded(entry), since });
     const isRequested = kept.guarded !== true && requestFor(kept) !== undefined;
     return isRequested ? { ...kept, purgeFromRevision: 0, purgeCause: requestCause } : kept;
   });
-  return { ...record, entries };
+  return { ...inventory, entries };
 }
 
 interface Dating {
@@ -62,10 +62,10 @@ function dated({ guarded, ...entry }: DataEntry, { isGuarded, since }: Dating): 
   };
 }
 
-/** The record of a project that is served here no more, whatever Project has its name now. */
-export function keptFrom(record: DataRecord, now: number): DataRecord {
+/** The inventory of a project that is served here no more, whatever Project has its name now. */
+export function keptFrom(inventory: DataInventory, now: number): DataInventory {
   const objects = { ref: { namespace: "", name: "" }, resources: [], rootKeys: [], users: [], keys: [] };
-  return withKept(record, { objects, requests: [], now });
+  return withKept(inventory, { objects, requests: [], now });
 }
 
 /**

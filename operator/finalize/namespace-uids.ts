@@ -1,6 +1,6 @@
 // Says of which namespace a Project is, by UID: data belong to it, and never to a later one of its
-// name. A Project never leaves its namespace, so the UID in the data record of this very Project is
-// proof. Without one, or while it is being deleted, the API server is asked in each pass. Where
+// name. A Project never leaves its namespace, so the UID in the data inventory of this very Project
+// is proof. Without one, or while it is being deleted, the API server is asked in each pass. Where
 // there is no Project, the watch is enough if it has the namespace.
 
 import type { KubeReader } from "../kube/api.ts";

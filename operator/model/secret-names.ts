@@ -34,10 +34,10 @@ export const secretAnnotations: readonly string[] = [
   rotationAnnotation,
 ];
 const signingEntries: readonly string[] = ["ring", "rotation"];
-const recordEntry = "record";
+const hashEntry = "record";
 export const secretEntries: readonly string[] = [
   ...signingEntries,
-  recordEntry,
+  hashEntry,
   ...["apiKey", "id", "baseURL", "username", "password"],
 ];
 
@@ -89,7 +89,7 @@ export function hmacEntriesOf(owner: CustomResource, secretName: string): readon
     case "ApiKey":
       return ["apiKey"];
     case "ProjectUser":
-      return secretName === userHashSecretName(owner) ? [recordEntry] : [];
+      return secretName === userHashSecretName(owner) ? [hashEntry] : [];
     default:
       return [];
   }
@@ -98,7 +98,7 @@ export function hmacEntriesOf(owner: CustomResource, secretName: string): readon
 /** Whether the entry is one that jsonplane writes for itself. */
 export function isInternalEntry(secret: Secret, entry: string): boolean {
   const isOurs = secret.metadata.labels?.[kindLabel] !== undefined;
-  return isOurs && [...signingEntries, recordEntry].includes(entry);
+  return isOurs && [...signingEntries, hashEntry].includes(entry);
 }
 
 /** The Secrets that jsonplane keeps for an object, whether they exist or not. */

@@ -4,7 +4,7 @@
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { MemoryUse } from "../../core/redis/primaries.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { type DataRecord, isDataKept } from "../model/data-record.ts";
+import { type DataInventory, isDataKept } from "../model/data-inventory.ts";
 import type { CustomResource } from "../model/objects.ts";
 
 export interface ObjectCount {
@@ -135,11 +135,11 @@ export interface KeptFigures {
 export const nothingKept: KeptFigures = { projects: 0, data: 0 };
 
 export function keptFigures(
-  records: ReadonlyMap<string, DataRecord>,
+  inventories: ReadonlyMap<string, DataInventory>,
   hasProject: (key: string) => boolean,
 ): KeptFigures {
   const figures = { ...nothingKept };
-  for (const [key, { entries }] of records) {
+  for (const [key, { entries }] of inventories) {
     const kept = entries.filter((entry) => isDataKept(entry, { hasProject: hasProject(key) }));
     figures.projects += kept.length > 0 ? 1 : 0;
     figures.data += kept.length;

@@ -6,6 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckResource } from "../compile/resource-check.ts";
+import type { EventRecorder } from "../events/event-recorder.ts";
 import type { Absences } from "../finalize/absences.ts";
 import type { Deletions } from "../finalize/advance-deletions.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
@@ -19,7 +20,6 @@ import type { OperatorMetrics } from "../observe/metrics.ts";
 import type { ConfigWriter, OpenRedis } from "../publish/config-writer.ts";
 import type { PublishedProject } from "../publish/writer-session.ts";
 import type { PasswordHasher } from "../queue/password-hasher.ts";
-import type { EventRecorder } from "../record/event-recorder.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
 

@@ -1,15 +1,15 @@
 // The step of a reconcile that publishes what was compiled, or withdraws the project, in one step
-// with the record of its stored data; the audit log gets what was done. Rejects as the publisher
+// with the inventory of its stored data; the audit log gets what was done. Rejects as the publisher
 // does.
 
 import { isDeepStrictEqual } from "node:util";
 import type { CompiledProject, KeyConfig, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { compileIssuers, suspendedIssuers } from "../compile/issuers.ts";
-import { recordEntries } from "../finalize/data-audit.ts";
+import { inventoryAuditEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
-import type { DataRecord } from "../model/data-record.ts";
+import type { DataInventory } from "../model/data-inventory.ts";
 import type { Child } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
@@ -40,7 +40,7 @@ async function write(
   const { objects, namespaceUid, redis, deps } = pass;
   const { clock, metrics, audit } = deps;
   const { publisher } = redis;
-  const record = planData(compiled.data, {
+  const inventory = planData(compiled.data, {
     objects,
     ...(served !== undefined && { config: served }),
     ...(namespaceUid !== undefined && { namespaceUid }),
@@ -48,17 +48,19 @@ async function write(
   const since = clock.monotonic();
   try {
     const result =
-      served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
+      served === undefined
+        ? await publisher.withdraw(objects.ref, inventory)
+        : await publisher.publish(served, inventory);
     const { changed } = result;
     if (changed > 0)
       metrics.observeConfig({ kind: "published", seconds: (clock.monotonic() - since) / 1000, fields: changed });
-    for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data })) audit.record(entry);
+    for (const entry of auditEntriesOf(pass, compiled, { served, inventory: result.data })) audit.write(entry);
     return result;
   } catch (error) {
     // It may have taken place: then the next attempt finds no difference to record.
     if (error instanceof OutcomeUnknown) {
-      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, record })) {
-        audit.record({ action, facts: { ...facts, outcome: "unknown" } });
+      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, inventory })) {
+        audit.write({ action, facts: { ...facts, outcome: "unknown" } });
       }
     }
     metrics.observeConfig({ kind: "publish_failed" });
@@ -68,18 +70,18 @@ async function write(
 
 interface PublishedAs {
   readonly served: CompiledProject | undefined;
-  readonly record: DataRecord | undefined;
+  readonly inventory: DataInventory | undefined;
 }
 
 function auditEntriesOf(
   pass: Pass,
   { verdicts }: CompileOutcome,
-  { served, record }: PublishedAs,
+  { served, inventory }: PublishedAs,
 ): readonly AuditEntry[] {
   const { objects, deleted, published, namespaceUid } = pass;
   const isNamespaceGone = namespaceUid === undefined;
   const withdrawn = withdrawnBy({ objects, deleted, published: published.config, served, verdicts, isNamespaceGone });
-  return [...withdrawn, ...recordEntries({ ref: objects.ref, before: published.data, after: record })];
+  return [...withdrawn, ...inventoryAuditEntries({ ref: objects.ref, before: published.data, after: inventory })];
 }
 
 /**
@@ -143,5 +145,5 @@ async function revoke({ objects, deleted, published, redis, deps }: StartedPass,
   await redis.publisher.publish(served, data);
   isOver();
   const withdrawn = withdrawnBy({ objects, deleted, published: config, served, verdicts: [], isNamespaceGone: false });
-  for (const entry of withdrawn) deps.audit.record(entry);
+  for (const entry of withdrawn) deps.audit.write(entry);
 }

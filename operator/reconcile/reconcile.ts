@@ -11,7 +11,7 @@ import type { DeletionOutcome } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
 import { planKeptData } from "../finalize/kept-data.ts";
-import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
+import { withRetention } from "../guard-rails/apply-guard-rails.ts";
 import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
@@ -53,7 +53,7 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   if (canWait(pass, served)) return await unreportedOf(pass, served);
   const rollout = await awaitReplicas({ ...served, ref: seen.objects.ref }, signal);
   const deletion = await advance(pass, served);
-  recordDataEvents(pass, served, deletion);
+  emitDataEvents(pass, served, deletion);
   return await writeStatuses({ ...served, rollout, deletion }, deps);
 }
 
@@ -71,7 +71,7 @@ function canWait({ objects, deleted, namespaceUid }: Pass, { compiled, publishRe
 async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult> {
   // What keeps an object until its data are gone has to stand before anybody deletes it.
   const deletion = await advance(pass, served);
-  recordDataEvents(pass, served, deletion);
+  emitDataEvents(pass, served, deletion);
   const { statuses, isComplete, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
   const reported = { statuses, isComplete, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
@@ -112,7 +112,7 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
     ...seen,
     deps,
     redis,
-    published: isKept ? { ...published, data: withKeptRecord(published.data) } : published,
+    published: isKept ? { ...published, data: withRetention(published.data) } : published,
   };
 }
 
@@ -143,7 +143,7 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
     deleted,
     adopt: deps.settings.adopt,
     ordered: await orderedPurges(published.data, redis.purges),
-    ...(published.data !== undefined && { publishedRecord: published.data }),
+    ...(published.data !== undefined && { publishedInventory: published.data }),
     ...(published.config !== undefined && { publishedConfig: published.config }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
@@ -180,17 +180,17 @@ function isUnpublished({ objects: { project }, published: { config } }: Pass): b
 async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionOutcome> {
   const { objects, deleted, namespaceUid, redis, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  return await deps.deletions.advance({ objects, isNamespaceGone, deleted, record: publishResult.data }, redis);
+  return await deps.deletions.advance({ objects, isNamespaceGone, deleted, inventory: publishResult.data }, redis);
 }
 
-function recordDataEvents(
+function emitDataEvents(
   { objects, deleted, deps }: Pass,
   { compiled, publishResult }: Served,
   { purged }: DeletionOutcome,
 ): void {
   const { adopted } = compiled.data;
-  const events = dataEventsOf({ objects, deleted, record: publishResult.data, purged, adopted });
-  for (const { subject, note } of events) deps.recorder.record(subject, note);
+  const events = dataEventsOf({ objects, deleted, inventory: publishResult.data, purged, adopted });
+  for (const { subject, note } of events) deps.recorder.emit(subject, note);
 }
 
 export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "settings" | "usageDue" | "watched">;
@@ -271,7 +271,7 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
     now,
   });
   return {
-    config: config && withUnserved(config, data.record),
+    config: config && withUnserved(config, data.inventory),
     verdicts,
     ...pending,
     data,
@@ -311,9 +311,9 @@ async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,
     report(event) {
-      deps.recorder.record(event.subject, event.note);
+      deps.recorder.emit(event.subject, event.note);
       const entry = auditOf(event);
-      if (entry !== undefined) deps.audit.record(entry);
+      if (entry !== undefined) deps.audit.write(entry);
     },
   });
   const isComplete = written.refused.length === 0;

@@ -3,7 +3,7 @@
 // or has no valid HMAC, and where rotation.id is another one than it was made for. The HMAC doesn't
 // cover the password: people may write another one into the Secret.
 //
-// argon2 runs only for a password that is neither on record nor published. Until the hash is
+// argon2 runs only for a password that is neither on stored nor published. Until the hash is
 // ready the user is CredentialPending, and its published version stays live.
 
 import { createHmac, type KeyObject } from "node:crypto";
@@ -56,20 +56,20 @@ export async function resolveUser(
   if (!found.ok) return unresolved(found);
   const password = found.value;
 
-  const known = readUserRecord(hashSecret.value.content);
+  const known = readStoredHash(hashSecret.value.content);
   const revision = passwordRevision(password.text, user, tools.hmacKey);
-  const inUse = [known, publishedRecord(user, published, tools.now)].filter((record) => record !== undefined);
-  const same = inUse.find((record) => record.revision === revision);
-  const record = same === undefined ? await newRecord(password, revision, tools) : ok(same);
-  if (!record.ok) return unresolved(record);
+  const inUse = [known, publishedHash(user, published, tools.now)].filter((stored) => stored !== undefined);
+  const same = inUse.find((stored) => stored.revision === revision);
+  const stored = same === undefined ? await newHash(password, revision, tools) : ok(same);
+  if (!stored.ok) return unresolved(stored);
   const isWritten =
     known?.revision !== revision || (!hashSecret.value.hasOwnAnnotations && hashSecret.value.found?.immutable !== true);
-  const hashWrites = isWritten ? [hashWrite(user, hashSecret.value, record.value, tools)] : [];
+  const hashWrites = isWritten ? [hashWrite(user, hashSecret.value, stored.value, tools)] : [];
   const events =
     same === undefined
       ? [password.event ?? newPassword(user, password, inUse.length > 0)]
       : rewritten(user, hashWrites, hashSecret.value.isRestored);
-  const { hash: passwordHash, changedAt: passwordChangedAt } = record.value;
+  const { hash: passwordHash, changedAt: passwordChangedAt } = stored.value;
   const { secretName, rotationID } = password;
   return {
     credential: { ok: true, value: { passwordHash, credentialRevision: revision } },
@@ -89,7 +89,7 @@ interface Password {
   readonly secretName: string;
   readonly rotationID?: string | undefined;
   readonly isGenerated: boolean;
-  /** Of the Secret with the password, before the record of its hash. */
+  /** Of the Secret with the password, before the stored of its hash. */
   readonly writes: readonly SecretWrite[];
   /** Of those writes, where they keep the password. */
   readonly repairs: readonly CredentialEvent[];
@@ -107,7 +107,7 @@ function referencedPassword(
     const message = `Namespace "${namespace}" has no Secret "${name}": create it, with the password in the entry "${key}"`;
     return refuse("SecretNotFound", message, "/spec/passwordSecretRef/name");
   }
-  // A record changes with each password that is adopted, and would be adopted again for ever.
+  // A stored changes with each password that is adopted, and would be adopted again for ever.
   if (isInternalEntry(secret, key)) {
     const message = `Secret "${name}" is what jsonplane keeps for itself; name a Secret of your own, with the password`;
     return refuse("InvalidSecret", message, "/spec/passwordSecretRef/name");
@@ -176,7 +176,7 @@ function newPassword(user: ProjectUser, { secretName }: Password, hadPassword: b
   return credentialEvent(user, "PasswordAdopted", note);
 }
 
-async function newRecord(password: Password, revision: string, tools: ResolveTools): Promise<Resolved<UserRecord>> {
+async function newHash(password: Password, revision: string, tools: ResolveTools): Promise<Resolved<StoredHash>> {
   try {
     const hash = await tools.hashPassword(password.text, password.isGenerated ? generatedPasswordCost : undefined);
     return hash === undefined ? pending : ok({ hash, revision, changedAt: rfc3339(tools.now) });
@@ -189,7 +189,7 @@ async function newRecord(password: Password, revision: string, tools: ResolveToo
 const pending = refuse("CredentialPending", "The password is being hashed; a former one works until then");
 
 /** In the hash Secret. */
-export interface UserRecord {
+export interface StoredHash {
   /** argon2id string. */
   readonly hash: string;
   /** Tokens carry it; another one means another password. */
@@ -198,11 +198,11 @@ export interface UserRecord {
   readonly changedAt: string;
 }
 
-function publishedRecord(
+function publishedHash(
   { status }: ProjectUser,
   published: UserConfig | undefined,
   now: number,
-): UserRecord | undefined {
+): StoredHash | undefined {
   if (published === undefined) return undefined;
   const { passwordHash: hash, credentialRevision: revision } = published;
   return { hash, revision, changedAt: status?.passwordChangedAt ?? rfc3339(now) };
@@ -212,13 +212,13 @@ function publishedRecord(
  * Undefined unless the operator could have written it: that of a restored Secret may be anybody's,
  * and a hash of another cost would take the memory of whoever compares a password with it.
  */
-export function readUserRecord(secret: Secret | undefined): UserRecord | undefined {
-  const record = parseOrUndefined(entryText(secret, "record") ?? "");
-  if (!isObject(record)) return undefined;
-  const { hash, revision, changedAt } = record;
-  const isRecord =
+export function readStoredHash(secret: Secret | undefined): StoredHash | undefined {
+  const stored = parseOrUndefined(entryText(secret, "record") ?? "");
+  if (!isObject(stored)) return undefined;
+  const { hash, revision, changedAt } = stored;
+  const isStoredHash =
     isOwnHash(hash) && typeof revision === "string" && /^[\w-]{22}$/.test(revision) && isRfc3339(changedAt);
-  return isRecord ? (record as unknown as UserRecord) : undefined;
+  return isStoredHash ? (stored as unknown as StoredHash) : undefined;
 }
 
 function isOwnHash(hash: unknown): boolean {
@@ -226,9 +226,9 @@ function isOwnHash(hash: unknown): boolean {
   return [passwordCost, generatedPasswordCost].some((own) => isDeepStrictEqual(cost, { ...own }));
 }
 
-function hashWrite(user: ProjectUser, { found }: OwnSecret, record: UserRecord, tools: ResolveTools): SecretWrite {
-  const entries = { record: JSON.stringify(record) };
-  return writeOf(user, tools, found, { name: userHashSecretName(user), entries, causeId: record.revision });
+function hashWrite(user: ProjectUser, { found }: OwnSecret, stored: StoredHash, tools: ResolveTools): SecretWrite {
+  const entries = { record: JSON.stringify(stored) };
+  return writeOf(user, tools, found, { name: userHashSecretName(user), entries, causeId: stored.revision });
 }
 
 /**

@@ -34,7 +34,7 @@ export function createKeptDataMaintenance({
   redis,
 }: KeptDataMaintenanceDeps): KeptDataMaintenance {
   const { caches, settings, logger, clock } = context;
-  const records = () => redis()?.publisher.dataRecords() ?? new Map();
+  const inventories = () => redis()?.publisher.dataInventories() ?? new Map();
   const hasProject = (key: string) => caches.index.projectOf(projectOfKey(key)) !== undefined;
   const looksAt = (key: string): boolean => {
     const ref = projectOfKey(key);
@@ -44,14 +44,14 @@ export function createKeptDataMaintenance({
   const deletions = createDeletionInbox({
     api,
     now: () => clock.now(),
-    records,
+    inventories,
     looksAt,
     enqueue,
     warn: logger.warn,
   });
   return {
     deletions,
-    figures: () => (redis() === undefined ? nothingKept : keptFigures(records(), hasProject)),
+    figures: () => (redis() === undefined ? nothingKept : keptFigures(inventories(), hasProject)),
     async look(secret) {
       if (secret !== undefined) await deletions.sync(secret);
     },

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
+import { createEventRecorder, type StoppableRecorder } from "../events/event-recorder.ts";
 import { createAbsences } from "../finalize/absences.ts";
 import { createDeletions } from "../finalize/advance-deletions.ts";
 import { createDefinitions, type Definitions } from "../finalize/definitions.ts";
@@ -22,7 +23,6 @@ import type { Stage } from "../queue/lanes.ts";
 import { createPasswordHasher, type PasswordHasher } from "../queue/password-hasher.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import type { WorkResult } from "../queue/workers.ts";
-import { createEventRecorder, type StoppableRecorder } from "../record/event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
@@ -110,7 +110,7 @@ export class LeaderSession {
       monotonic,
       timers,
       random,
-      observe: metrics.observeRecord,
+      observe: metrics.observeEvent,
     });
     const reminders = createReminders(monotonic);
     this.#definitions = createDefinitions({
@@ -138,7 +138,7 @@ export class LeaderSession {
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onSessionBegun: (redis) => this.#onSessionBegun(redis),
-      onTakenOver: ({ facts }) => context.audit.record({ action: "redis_taken_over", facts }),
+      onTakenOver: ({ facts }) => context.audit.write({ action: "redis_taken_over", facts }),
       onRefused: (refusal) => {
         if (refusal.reason === "RedisContested") metrics.observeConfig({ kind: "contested" });
         this.#maintenance.refused(refusal);

@@ -2,9 +2,9 @@
 // programmed is measured, and each change is logged.
 
 import { userField } from "../../core/config/fields.ts";
+import type { StoppableRecorder } from "../events/event-recorder.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { controllerIn } from "../model/controller.ts";
-import type { StoppableRecorder } from "../record/event-recorder.ts";
 import { createStatusWriter, type StatusWriter, type StatusWriterDeps } from "../status/status-writer.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { LeaderRedis } from "./open-redis.ts";

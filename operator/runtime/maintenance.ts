@@ -7,7 +7,7 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
-import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
+import { awaitsPurge, type DataInventory, mayDependOnObject } from "../model/data-inventory.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
@@ -190,13 +190,16 @@ export async function orphanedProjects(deps: OrphanedProjectsDeps): Promise<read
   const published = new Set(known.map(keyOfProject));
   const isThere = (key: string) =>
     present.has(key) || published.has(key) || !deps.isCurrent(projectOfKey(key).namespace);
-  return [...published.difference(present), ...leftBehind(publisher.dataRecords(), isThere)];
+  return [...published.difference(present), ...leftBehind(publisher.dataInventories(), isThere)];
 }
 
 /** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
-function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
-  const left = [...records].filter(
-    ([key, record]) => awaitsPurge(record) || (mayDependOnObject(record) && !isThere(key)),
+function leftBehind(
+  inventories: ReadonlyMap<string, DataInventory>,
+  isThere: (key: string) => boolean,
+): readonly string[] {
+  const left = [...inventories].filter(
+    ([key, inventory]) => awaitsPurge(inventory) || (mayDependOnObject(inventory) && !isThere(key)),
   );
   return left.map(([key]) => key);
 }

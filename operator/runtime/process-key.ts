@@ -5,7 +5,7 @@
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { keptFrom } from "../finalize/kept-data.ts";
-import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
+import { withRetention } from "../guard-rails/apply-guard-rails.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -143,12 +143,12 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
 async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
   const { config, data, revision } = await publisher.load(ref);
   if (config !== undefined || revision > 0) {
-    await publisher.withdraw(ref, data && keptFrom(withKeptRecord(data), deps.clock.now()));
+    await publisher.withdraw(ref, data && keptFrom(withRetention(data), deps.clock.now()));
     deps.listener.published(ref, undefined);
   }
   if (config !== undefined) {
     const { namespace, name, uid } = config.project;
-    deps.audit.record({
+    deps.audit.write({
       action: "project_withdrawn",
       facts: { kind: "Project", namespace, name, uid, why: "OtherController" },
     });

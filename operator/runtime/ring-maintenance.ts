@@ -38,7 +38,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
   let waitsFor: string | undefined;
 
   const hmacKeyWritten = (why: "Missing" | "Changed"): void => {
-    audit.record({ action: "seal_key_written", facts: { why } });
+    audit.write({ action: "seal_key_written", facts: { why } });
     logger.warn("Wrote the seal key into the key ring's Secret", { why });
   };
 
@@ -60,8 +60,8 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
           resealProject: async (ref) => resealProject(ref),
           sealingKid: () => keyRing.current().keys[0].kid,
         }),
-        onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
-        onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
+        onStep: (step) => audit.write({ action: "fleet_ring_step", facts: { step } }),
+        onAdopted: (kids) => audit.write({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
         onHmacKeyRestored: () => hmacKeyWritten("Changed"),
         onSecret: (found) => {
           secret = found;

@@ -140,7 +140,7 @@ async function remove(
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
     for (const watched of [own, foreign]) watched.applyOwnDelete(secret);
-    if (removed) audit.record({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
+    if (removed) audit.write({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {
     if (isConflict(error)) return false;

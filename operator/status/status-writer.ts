@@ -4,6 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
 import type { Monotonic } from "../../core/timers.ts";
+import type { EventRecorder } from "../events/event-recorder.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import { controllerOf } from "../model/controller.ts";
@@ -12,7 +13,6 @@ import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
-import type { EventRecorder } from "../record/event-recorder.ts";
 import { applyStatus, differs } from "./apply-status.ts";
 import { formerConditions, isProgrammed, withAvailability } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
@@ -159,7 +159,7 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
   const { kind } = object;
   const { namespace, name, uid, generation = 0 } = object.metadata;
   const events = [...eventsOf(former, status.conditions), ...quotaEventsOf(object.status, status)];
-  for (const event of events) deps.recorder.record({ kind, namespace, name, uid }, event);
+  for (const event of events) deps.recorder.emit({ kind, namespace, name, uid }, event);
   if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
   if (isRefused(status)) deps.onRefused(object);
 }

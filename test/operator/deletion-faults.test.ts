@@ -6,7 +6,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { finalizer } from "../../operator/finalize/finalizers.ts";
-import { parseRecord } from "../../operator/publish/data-records.ts";
+import { parseInventory } from "../../operator/publish/data-inventories.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";
 import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -181,7 +181,7 @@ describe("a name that is declared anew while its data are purged", () => {
   });
 });
 
-describe("a purge whose record somebody removed", () => {
+describe("a purge whose inventory somebody removed", () => {
   it("is given up: what is served under that name by then stays", async () => {
     const tenant = await served({}, openBooks({ deletionPolicy: "Delete" }));
     await write(tenant, 2);
@@ -234,8 +234,8 @@ describe("a Project that is being deleted", () => {
     await tenant.reports("Project", "shop", "Ready");
     await tenant.edit("RootKey", "flags", { initialValue: 2 });
     await tenant.reports("RootKey", "flags", "Ready");
-    const record = parseRecord((await redis.hget(configKeys.data, `${tenant.namespace}/shop`)) ?? "");
-    const books = record?.entries.find(({ name }) => name === "books");
+    const inventory = parseInventory((await redis.hget(configKeys.data, `${tenant.namespace}/shop`)) ?? "");
+    const books = inventory?.entries.find(({ name }) => name === "books");
     expect(books).toMatchObject({ retained: true });
     expect(books).not.toHaveProperty("purgeFromRevision");
     expect(await objectsOf(tenant)).toBe(2);

@@ -33,7 +33,7 @@ let monotonic: number;
 /** Names of objects whose deletion waits. */
 let missing: ReadonlySet<string>;
 let audited: AuditEntry[];
-const audit = { record: (entry: AuditEntry) => void audited.push(entry) };
+const audit = { write: (entry: AuditEntry) => void audited.push(entry) };
 
 beforeAll(async () => {
   // Of its own: what is swept is looked for in the whole cluster.

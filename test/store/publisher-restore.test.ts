@@ -11,9 +11,9 @@ import {
   type Around,
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
-  recordWith,
   redisClientAround,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withUser } from "../support/http/projects.ts";
@@ -21,7 +21,7 @@ import { changed, project, withKey, withResource, withUser } from "../support/ht
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };
 const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"));
-const books = recordWith(entry("books"));
+const books = inventoryWith(entry("books"));
 
 class CutOff extends Error {}
 

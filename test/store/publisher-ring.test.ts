@@ -8,11 +8,11 @@ import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
-  recordWith,
   redisClientAround,
-  storedRecord,
+  storedInventory,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/http/projects.ts";
 
@@ -64,12 +64,12 @@ describe("a publisher whose ring has another first key", () => {
   });
 
   it("says nothing new of stored data", async () => {
-    const pending = recordWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
+    const pending = inventoryWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
     await publisher.publish(shop);
     await publisher.writeData(ref, pending);
     publisher.setKeyring(promoted);
     await publisher.reseal(ref);
-    expect(await storedRecord(redisClient, "default/shop")).toEqual(pending);
+    expect(await storedInventory(redisClient, "default/shop")).toEqual(pending);
     expect((await publisher.load(ref)).data).toEqual(pending);
   });
 

@@ -14,9 +14,9 @@ import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
-  recordWith,
   redisClientAround,
 } from "../support/fleet/publishing.ts";
 import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
@@ -27,7 +27,7 @@ const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };
 const shop = project("shop", withUser("ann"), withKey("ci"), withKey("lent"), withResource("books"));
 const revoked = changed(shop, withoutKey("lent"));
-const books = recordWith(entry("books"));
+const books = inventoryWith(entry("books"));
 
 let redisClient: RedisClient;
 let publisher: Publisher;
@@ -123,12 +123,12 @@ describe("restoring a project behind which Redis went back", () => {
     await publisher.publish(shop, books);
     await backUp();
     const later = changed(revoked, withResource("films"), withUser("ann", { password: "another" }), withKey("new"));
-    await publisher.publish(later, recordWith(entry("books"), entry("films")));
+    await publisher.publish(later, inventoryWith(entry("books"), entry("films")));
     await restoreBackup();
     await publisher.restore(ref);
     const { users, keys, resources } = (await served()) ?? shop;
     expect([users, keys]).toEqual([later.users, later.keys]);
-    // With the data that came back with them, whose record says nothing of others.
+    // With the data that came back with them, whose inventory says nothing of others.
     expect([...resources.keys()]).toEqual(["books"]);
     const newest = publisher.newest();
     await publisher.restore(ref);

@@ -14,7 +14,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { begunPublisher, entry, newPublisher, openRedisClient, recordWith } from "../support/fleet/publishing.ts";
+import { begunPublisher, entry, inventoryWith, newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import {
   changed,
@@ -67,7 +67,7 @@ afterAll(async () => {
 describe("with the documented permissions", () => {
   it("the operator publishes, records, reseals, withdraws and learns what replicas have", async () => {
     await publisher.begin();
-    await publisher.publish(shop, recordWith(entry("books")));
+    await publisher.publish(shop, inventoryWith(entry("books")));
     await publisher.complete();
     await eventually(() => expect(config.directory.synced()).toBe(true));
     await eventually(async () => expect((await config.directory.project(ref)).outcome).toBe("found"));
@@ -75,7 +75,7 @@ describe("with the documented permissions", () => {
     expect(await publisher.reseal(ref)).toBe(6);
     publisher.setKeyring(keyring);
     expect(await publisher.reseal(ref)).toBe(6);
-    const { revision } = await publisher.publish(changed(shop, withoutUser("ann")), recordWith(entry("films")));
+    const { revision } = await publisher.publish(changed(shop, withoutUser("ann")), inventoryWith(entry("films")));
     expect(await acknowledgements.awaitRollout(revision, 20_000)).toBe("programmed");
     expect(await publisher.verify()).toBe("writer");
     await publisher.withdraw(ref);
@@ -83,7 +83,7 @@ describe("with the documented permissions", () => {
     const after = await begunPublisher({ redisClient, keyring });
     expect(await after.load(ref)).toEqual({ revision: 0 });
     publisher = after;
-    await publisher.publish(shop, recordWith(entry("books")));
+    await publisher.publish(shop, inventoryWith(entry("books")));
   });
 
   it("a replica stores, follows, carries out what the operator orders, and leaves the list when it stops", async () => {

@@ -41,7 +41,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "redis-users",
     "finalize",
     "status",
-    "record",
+    "events",
     "reconcile",
     "runtime",
   ],

@@ -23,7 +23,7 @@ import {
   type SecretWrite,
 } from "../../../operator/resolve/resolution.ts";
 import { readRing } from "../../../operator/resolve/signing.ts";
-import { readUserRecord } from "../../../operator/resolve/user.ts";
+import { readStoredHash } from "../../../operator/resolve/user.ts";
 import { grantHosts, groupByProject } from "../../manifests/projects.ts";
 import { type DevState, liveManifest, storedObject } from "../data-folder/dev-state.ts";
 import type { DevIssuers } from "./dev-issuers.ts";
@@ -180,8 +180,8 @@ function recallProject({ project, users, keys }: ProjectObjects, findSecret: Fin
   const recalledUsers = new Map<string, Resolved<PasswordCredential>>();
   const recalledKeys = new Map<string, Resolved<LiveKeys>>();
   for (const owner of users) {
-    const record = readUserRecord(findSecret(userHashSecretName(owner)));
-    const value = record && { passwordHash: record.hash, credentialRevision: record.revision };
+    const stored = readStoredHash(findSecret(userHashSecretName(owner)));
+    const value = stored && { passwordHash: stored.hash, credentialRevision: stored.revision };
     recalledUsers.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
   }
   for (const owner of keys) {

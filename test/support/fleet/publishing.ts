@@ -10,8 +10,8 @@ import { connect } from "../../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
-import { parseRecord } from "../../../operator/publish/data-records.ts";
+import type { DataEntry, DataInventory } from "../../../operator/model/data-inventory.ts";
+import { parseInventory } from "../../../operator/publish/data-inventories.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
 import { startRedis } from "../redis/redis.ts";
@@ -111,14 +111,14 @@ export function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
   return { what: "resource", name, uid: `uid-of-resource-${name}`, namespaceUid: "n", ...more };
 }
 
-export function recordWith(...entries: readonly DataEntry[]): DataRecord {
+export function inventoryWith(...entries: readonly DataEntry[]): DataInventory {
   return { policy: "Delete", projectUid: "p", entries };
 }
 
 /** What Redis says is known of a project's data, whatever a publisher remembers. */
-export async function storedRecord(redisClient: RedisClient, name: string): Promise<DataRecord | undefined> {
+export async function storedInventory(redisClient: RedisClient, name: string): Promise<DataInventory | undefined> {
   const text = optionalText(await redisClient.read(configKeys.data, "HGET", configKeys.data, name));
-  return text === undefined ? undefined : parseRecord(text);
+  return text === undefined ? undefined : parseInventory(text);
 }
 
 /** Names of the fields that Redis holds of a project. */

@@ -4,7 +4,7 @@ import type { RetainedItem } from "../../../../cli/data-orphans/retained-item.ts
 import { systemTimers } from "../../../../core/timers.ts";
 import { deletionAnnotation, maxAnnotationBytes } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
-import type { DataEntry } from "../../../../operator/model/data-record.ts";
+import type { DataEntry } from "../../../../operator/model/data-inventory.ts";
 
 const since = "2026-11-20T00:00:00.000Z";
 

@@ -11,7 +11,7 @@ import {
   type ListRequest,
   type ResourceType,
 } from "../../../../operator/kube/api.ts";
-import type { DataEntry } from "../../../../operator/model/data-record.ts";
+import type { DataEntry } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";

@@ -23,13 +23,13 @@ const deps: Omit<DeletionsDeps, "repairs"> = {
   sweep: { sweepSubject: async () => [] } as unknown as DeletionsDeps["sweep"],
   applyOwnWrite: () => undefined,
   metrics: { observeConfig: () => undefined },
-  audit: { record: () => undefined },
+  audit: { write: () => undefined },
 };
 
 async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly string[]): Promise<number> {
   const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
   const objects = projectObjects("shop", shop);
-  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
+  const deletions = { objects, isNamespaceGone: false, deleted: [], inventory: undefined };
   return (await createDeletions({ ...deps, repairs }).advance(deletions, {} as OpenRedis)).finalizerRetryMs;
 }
 
@@ -53,7 +53,7 @@ it("finalizers of many objects are set side by side, eight at most", async () =>
     underWay -= 1;
     return body as KubeObject;
   };
-  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
+  const deletions = { objects, isNamespaceGone: false, deleted: [], inventory: undefined };
   await createDeletions({ ...deps, api: { ...api, apply } as KubeApi, repairs }).advance(deletions, {} as OpenRedis);
   expect(most).toBe(8);
 });
@@ -82,7 +82,7 @@ it("a finalizer that the API server refuses to drop keeps no other object from g
       return { ...(body as KubeObject), metadata: { ...(body as KubeObject).metadata, ...terminating } };
     };
     const objects = projectObjects("shop", stored("Project", "shop"), ...going);
-    const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
+    const deletions = { objects, isNamespaceGone: false, deleted: [], inventory: undefined };
     const refusing = { apply } as unknown as KubeApi;
     return createDeletions({ ...deps, api: refusing, repairs }).advance(deletions, {} as OpenRedis);
   };

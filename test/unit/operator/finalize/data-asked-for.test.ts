@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { evaluateData } from "../../../../operator/finalize/data-plan.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import { refuse } from "../../../../operator/model/verdict.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
-const publishedRecord: DataRecord = {
+const publishedInventory: DataInventory = {
   policy: "Retain",
   projectUid: "former",
   entries: [{ what: "resource", name: "books", uid: "former books", namespaceUid: "former namespace" }],
@@ -16,7 +16,7 @@ const asks = { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } 
 function evaluated(spec: JsonObject, more: Partial<ProjectObjects> = {}) {
   const objects = { ...projectObjects("shop", stored("Project", "shop", { ...asks, spec })), mayAdopt: true as const };
   return evaluateData({
-    ...{ publishedRecord, namespaceUid: "namespace", adopt: false, ordered: new Set<string>() },
+    ...{ publishedInventory, namespaceUid: "namespace", adopt: false, ordered: new Set<string>() },
     objects: { ...objects, ...more },
   });
 }

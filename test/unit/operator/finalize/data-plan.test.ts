@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
 import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
@@ -35,13 +35,13 @@ function entry(more: Partial<DataEntry> = {}): DataEntry {
   return { what: "resource", name: "books", uid: "ApiResource books", namespaceUid, ...more };
 }
 
-function record(policy: DeletionPolicy, ...entries: readonly DataEntry[]): DataRecord {
+function listed(policy: DeletionPolicy, ...entries: readonly DataEntry[]): DataInventory {
   return { policy, projectUid: "Project shop", entries };
 }
 
 function evaluated(
   objects: readonly CustomResource[],
-  previous: DataRecord | undefined,
+  previous: DataInventory | undefined,
   more: Partial<DataInput> = {},
 ) {
   const common = {
@@ -50,7 +50,7 @@ function evaluated(
     adopt: false,
     ordered: new Set<string>(),
   };
-  return evaluateData({ ...common, ...(previous && { publishedRecord: previous }), ...more });
+  return evaluateData({ ...common, ...(previous && { publishedInventory: previous }), ...more });
 }
 
 /** A configuration that serves `books` for its ApiResource of this UID. */
@@ -62,8 +62,8 @@ function serving(projectUid: string, ...uids: readonly string[]): CompiledProjec
 
 it("what is kept goes on saying since when until it is served again", () => {
   const since = { retained: true, retainedAt: "2026-11-20T00:00:00.000Z" } as const;
-  const kept = evaluated(shop("there", "Retain"), record("Retain", entry(since)));
-  expect(kept.record?.entries).toEqual([entry(since)]);
+  const kept = evaluated(shop("there", "Retain"), listed("Retain", entry(since)));
+  expect(kept.inventory?.entries).toEqual([entry(since)]);
   const objects = projectObjects("shop", ...shop("there", "Retain"), ...books("anew", undefined));
   const config = serving("Project shop", "ApiResource books, anew");
   expect(planData(kept, { objects, config, namespaceUid })?.entries).toEqual([
@@ -87,8 +87,8 @@ describe("when an ApiResource ends, its data", () => {
   const cases = ends.flatMap((end) => table.map(([own, inherited, fate]) => ({ end, own, inherited, fate })));
 
   it.each(cases)("($own in a Project with $inherited, $end) are $fate", ({ end, own, inherited, fate }) => {
-    const before = record(inherited, entry(own === undefined ? {} : { policy: own }));
-    const { record: after, openPurges } = evaluated([...shop("there", inherited), ...books(end, own)], before);
+    const before = listed(inherited, entry(own === undefined ? {} : { policy: own }));
+    const { inventory: after, openPurges } = evaluated([...shop("there", inherited), ...books(end, own)], before);
     const [found] = after?.entries ?? [];
     if (fate === "purged") expect(found).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
     else expect(found?.purgeFromRevision).toBeUndefined();
@@ -98,50 +98,50 @@ describe("when an ApiResource ends, its data", () => {
   });
 
   it("go by what the spec says now, not by what was published", () => {
-    const after = evaluated([...shop("there", "Retain"), ...books("going", "Delete")], record("Retain", entry()));
-    expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
+    const after = evaluated([...shop("there", "Retain"), ...books("going", "Delete")], listed("Retain", entry()));
+    expect(after.inventory?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
   });
 
   it("go, or stay, by what it said when it was seen last, not by what was published", () => {
-    const kept = evaluated(shop("there", "Delete"), record("Delete", entry({ policy: "Delete" })), {
+    const kept = evaluated(shop("there", "Delete"), listed("Delete", entry({ policy: "Delete" })), {
       deleted: books("there", "Retain"),
     });
-    expect(kept.record?.entries).toEqual([entry({ policy: "Retain", retained: true })]);
-    const purged = evaluated(shop("there", "Retain"), record("Retain", entry()), { deleted: books("there", "Delete") });
-    expect(purged.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
+    expect(kept.inventory?.entries).toEqual([entry({ policy: "Retain", retained: true })]);
+    const purged = evaluated(shop("there", "Retain"), listed("Retain", entry()), { deleted: books("there", "Delete") });
+    expect(purged.inventory?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
   });
 
   it("stay when its Project said Retain last and went, too", () => {
     const ended = { deleted: shop("there", "Retain"), publishedConfig: serving("Project shop", "ApiResource books") };
-    const after = evaluated(books("there", undefined), record("Delete", entry()), ended);
-    expect(after.record?.entries).toEqual([entry()]);
+    const after = evaluated(books("there", undefined), listed("Delete", entry()), ended);
+    expect(after.inventory?.entries).toEqual([entry()]);
     // Told of once more after that was acted on, it decides nothing.
-    const again = evaluated(books("there", undefined), record("Retain", entry()), { deleted: shop("there", "Delete") });
-    expect(again.record?.entries).toEqual([entry()]);
+    const again = evaluated(books("there", undefined), listed("Retain", entry()), { deleted: shop("there", "Delete") });
+    expect(again.inventory?.entries).toEqual([entry()]);
   });
 
   it.each<State>(["gone", "anew"])(
     "stay when it is %s and its Project said Retain as it was published, though both changes are seen at once",
     (end) => {
-      const after = evaluated([...shop("there", "Delete"), ...books(end, undefined)], record("Retain", entry()));
-      expect(after.record).toMatchObject({ policy: "Delete", entries: [{ retained: true }] });
+      const after = evaluated([...shop("there", "Delete"), ...books(end, undefined)], listed("Retain", entry()));
+      expect(after.inventory).toMatchObject({ policy: "Delete", entries: [{ retained: true }] });
       expect(after.openPurges).toEqual(new Set());
     },
   );
 
-  it("go when it has gone, its Project says Delete, and no record says what it said before", () => {
+  it("go when it has gone, its Project says Delete, and no inventory says what it said before", () => {
     const more = { publishedConfig: serving("Project shop", "ApiResource books") };
     expect(evaluated(shop("there", "Delete"), undefined, more).openPurges).toEqual(new Set(["resource:books"]));
   });
 
   it("go when it is being deleted and its Project says Delete by now", () => {
-    const after = evaluated([...shop("there", "Delete"), ...books("going", undefined)], record("Retain", entry()));
-    expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
+    const after = evaluated([...shop("there", "Delete"), ...books("going", undefined)], listed("Retain", entry()));
+    expect(after.inventory?.entries[0]).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
   });
 
   it("that were kept stay when the Project's policy becomes Delete later", () => {
     const kept = entry({ retained: true });
-    expect(evaluated(shop("there", "Delete"), record("Retain", kept)).record?.entries).toEqual([kept]);
+    expect(evaluated(shop("there", "Delete"), listed("Retain", kept)).inventory?.entries).toEqual([kept]);
   });
 });
 
@@ -161,9 +161,9 @@ describe("when a Project ends, the data of a child", () => {
     "($own, $child) are $fate once a Project with Delete is $end",
     ({ own, child, fate, end }) => {
       const policy = own === undefined ? {} : { policy: own };
-      const before = record("Delete", entry({ ...policy, ...(child === "kept earlier" && { retained: true }) }));
+      const before = listed("Delete", entry({ ...policy, ...(child === "kept earlier" && { retained: true }) }));
       const objects = [...shop(end, "Delete"), ...books(child === "kept earlier" ? "gone" : child, own)];
-      const [found] = evaluated(objects, before).record?.entries ?? [];
+      const [found] = evaluated(objects, before).inventory?.entries ?? [];
       if (fate === "purged") expect(found).toMatchObject({ purgeFromRevision: 0, purgeCause: "Project shop" });
       else expect(found?.purgeFromRevision).toBeUndefined();
     },
@@ -171,26 +171,26 @@ describe("when a Project ends, the data of a child", () => {
 
   it.each<State>(["going", "gone", "anew"])("stay when it says Retain and is %s, whatever the child says", (end) => {
     for (const own of [undefined, "Retain", "Delete"] as const) {
-      const before = record("Retain", entry(own === undefined ? {} : { policy: own }));
+      const before = listed("Retain", entry(own === undefined ? {} : { policy: own }));
       const after = evaluated([...shop(end, "Retain"), ...books("there", own)], before);
-      expect(after.record?.entries[0]?.purgeFromRevision).toBeUndefined();
+      expect(after.inventory?.entries[0]?.purgeFromRevision).toBeUndefined();
     }
   });
 
   it("are decided once: a child that drops its own Retain afterwards keeps its data", () => {
-    const first = evaluated(books("there", "Retain"), record("Delete", entry({ policy: "Retain" })));
+    const first = evaluated(books("there", "Retain"), listed("Delete", entry({ policy: "Retain" })));
     const planned = planData(first, { objects: projectObjects("shop"), namespaceUid });
-    expect(evaluated(books("there", undefined), planned).record?.entries).toEqual([entry()]);
+    expect(evaluated(books("there", undefined), planned).inventory?.entries).toEqual([entry()]);
   });
 
   it("are purged although the Project was made anew at once, with Retain now", () => {
     const objects = [...shop("anew", "Retain"), ...books("there", undefined)];
-    const first = evaluated(objects, record("Delete", entry()));
+    const first = evaluated(objects, listed("Delete", entry()));
     expect(first.openPurges).toEqual(new Set(["resource:books"]));
     const config = serving("Project shop, anew");
     const planned = planData(first, { objects: projectObjects("shop", ...objects), namespaceUid, config });
     expect(planned).toMatchObject({ policy: "Retain", projectUid: "Project shop, anew" });
-    expect(evaluated(objects, planned).record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
+    expect(evaluated(objects, planned).inventory?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
   });
 });
 
@@ -199,36 +199,36 @@ describe("while an object is going, data that are to be purged", () => {
   const objects = [...shop("there", "Retain"), ...books("going", "Retain")];
 
   it("are released when its policy becomes Retain", () => {
-    expect(evaluated(objects, record("Retain", pending)).record?.entries).toEqual([entry({ policy: "Retain" })]);
+    expect(evaluated(objects, listed("Retain", pending)).inventory?.entries).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("are released when it inherits and its Project's policy becomes Retain", () => {
     const inherited = entry({ purgeFromRevision: 5, purgeCause: "ApiResource books" });
-    const after = evaluated([...shop("there", "Retain"), ...books("going", undefined)], record("Delete", inherited));
-    expect(after.record?.entries).toEqual([entry()]);
+    const after = evaluated([...shop("there", "Retain"), ...books("going", undefined)], listed("Delete", inherited));
+    expect(after.inventory?.entries).toEqual([entry()]);
   });
 
   it("are not released any more once the purge was ordered", () => {
     const ordered = new Set(["ApiResource books:5"]);
-    expect(evaluated(objects, record("Retain", pending), { ordered }).record?.entries).toEqual([pending]);
+    expect(evaluated(objects, listed("Retain", pending), { ordered }).inventory?.entries).toEqual([pending]);
   });
 
   it("are not released any more once the object has gone", () => {
-    expect(evaluated(shop("there", "Retain"), record("Retain", pending)).record?.entries).toEqual([pending]);
+    expect(evaluated(shop("there", "Retain"), listed("Retain", pending)).inventory?.entries).toEqual([pending]);
   });
 
   it("keep the revision from which on nobody serves them", () => {
     const still = [...shop("there", "Retain"), ...books("going", "Delete")];
-    expect(evaluated(still, record("Retain", pending)).record?.entries[0]?.purgeFromRevision).toBe(5);
+    expect(evaluated(still, listed("Retain", pending)).inventory?.entries[0]?.purgeFromRevision).toBe(5);
   });
 
   it("of all children are released when a Project that is going gets Retain, but for those that say Delete", () => {
     const byProject = (name: string, more: Partial<DataEntry>): DataEntry =>
       entry({ name, uid: `ApiResource ${name}`, purgeFromRevision: 5, purgeCause: "Project shop", ...more });
-    const before = record("Delete", byProject("books", {}), byProject("films", { policy: "Delete" }));
+    const before = listed("Delete", byProject("books", {}), byProject("films", { policy: "Delete" }));
     const films = stored("ApiResource", "films", { metadata: terminating, spec: { deletionPolicy: "Delete" } });
     const after = evaluated([...shop("going", "Retain"), ...books("there", undefined), films], before);
-    expect(after.record?.entries).toEqual([
+    expect(after.inventory?.entries).toEqual([
       entry(),
       byProject("films", { policy: "Delete", purgeCause: "ApiResource films" }),
     ]);
@@ -239,10 +239,10 @@ describe("a Project that was released while it was going", () => {
   it("takes no data along when it has gone then", () => {
     const pending = entry({ purgeFromRevision: 5, purgeCause: "Project shop" });
     const children = books("there", undefined);
-    const released = evaluated([...shop("going", "Retain"), ...children], record("Delete", pending));
+    const released = evaluated([...shop("going", "Retain"), ...children], listed("Delete", pending));
     expect(released.openPurges).toEqual(new Set());
     const planned = planData(released, { objects: projectObjects("shop"), namespaceUid });
-    expect(evaluated(children, planned).record).toEqual(record("Retain", entry()));
+    expect(evaluated(children, planned).inventory).toEqual(listed("Retain", entry()));
   });
 });
 
@@ -256,26 +256,26 @@ describe("data of an earlier namespace", () => {
   it.each<State>(["there", "going", "gone", "anew"])(
     "are neither served nor purged nor recorded anew: Project %s",
     (state) => {
-      const before = record("Delete", foreign, entry({ name: "films" }));
+      const before = listed("Delete", foreign, entry({ name: "films" }));
       const after = evaluated([...shop(state, "Delete"), ...books("anew", undefined)], before);
       expect(after).toMatchObject({ foreignData: true, adopted: false, openPurges: new Set() });
-      expect(after.record).toEqual(before);
+      expect(after.inventory).toEqual(before);
       expect(planData(after, { objects: projectObjects("shop"), namespaceUid })).toEqual(before);
     },
   );
 
   it("can't be planned with a configuration that serves them", () => {
     const objects = projectObjects("shop", ...shop("there", "Delete"));
-    const after = evaluated(shop("there", "Delete"), record("Delete", foreign));
+    const after = evaluated(shop("there", "Delete"), listed("Delete", foreign));
     expect(() => planData(after, { objects, namespaceUid, config: serving("Project shop") })).toThrow();
   });
 
   it("become this namespace's when the Project says so where the platform allows it, and are not purged by the end of the former", () => {
-    expect(evaluated([adopting], record("Delete", foreign)).adopted, "without the platform").toBe(false);
+    expect(evaluated([adopting], listed("Delete", foreign)).adopted, "without the platform").toBe(false);
     const objects = { ...projectObjects("shop", adopting), mayAdopt: true as const };
-    const after = evaluated([], record("Delete", foreign), { objects });
+    const after = evaluated([], listed("Delete", foreign), { objects });
     expect(after).toMatchObject({ foreignData: false, adopted: true });
-    expect(after.record).toEqual({
+    expect(after.inventory).toEqual({
       policy: "Delete",
       projectUid: "Project shop, anew",
       entries: [entry({ policy: "Delete", retained: true })],
@@ -283,37 +283,37 @@ describe("data of an earlier namespace", () => {
   });
 
   it("become this namespace's when the operator is told to adopt all", () => {
-    expect(evaluated(shop("anew", "Retain"), record("Delete", foreign), { adopt: true }).adopted).toBe(true);
+    expect(evaluated(shop("anew", "Retain"), listed("Delete", foreign), { adopt: true }).adopted).toBe(true);
   });
 
   it("wait for a Project that can say so", () => {
-    expect(evaluated(books("there", undefined), record("Delete", foreign), { adopt: true }).foreignData).toBe(true);
+    expect(evaluated(books("there", undefined), listed("Delete", foreign), { adopt: true }).foreignData).toBe(true);
   });
 
   it("are purged by their policy when the namespace has gone and none is there", () => {
     const after = evaluateData({
       objects: projectObjects("shop"),
-      publishedRecord: record("Delete", foreign),
+      publishedInventory: listed("Delete", foreign),
       adopt: false,
       ordered: new Set(),
     });
-    expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
+    expect(after.inventory?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
   });
 
   it("that were to be purged with it still are, and who comes next waits", () => {
     const pending = entry({ namespaceUid: "namespace 0", purgeFromRevision: 5, purgeCause: "Project shop" });
-    const after = evaluated([...shop("anew", "Retain"), ...books("anew", undefined)], record("Retain", pending));
+    const after = evaluated([...shop("anew", "Retain"), ...books("anew", undefined)], listed("Retain", pending));
     expect(after).toMatchObject({ foreignData: false, openPurges: new Set(["resource:books"]) });
-    expect(after.record?.entries).toEqual([pending]);
+    expect(after.inventory?.entries).toEqual([pending]);
   });
 });
 
-describe("the record", () => {
+describe("the inventory", () => {
   const there = [...shop("there", "Delete"), ...books("there", "Retain")];
   const objects = projectObjects("shop", ...there);
 
   const config = serving("Project shop", "ApiResource books");
-  const entriesServed = (before: DataRecord | undefined) =>
+  const entriesServed = (before: DataInventory | undefined) =>
     planData(evaluated(there, before), { objects, namespaceUid, config })?.entries;
 
   it("has what is served, with the policies of now", () => {
@@ -322,33 +322,33 @@ describe("the record", () => {
 
   it("goes on saying of an object that it began empty, as long as that object is served", () => {
     const began = { policy: "Retain", startedEmpty: true } as const;
-    expect(entriesServed(record("Delete", entry(began)))).toEqual([entry(began)]);
+    expect(entriesServed(listed("Delete", entry(began)))).toEqual([entry(began)]);
   });
 
   it("passes kept data on to the object that serves them again", () => {
     const before = entry({ uid: "an earlier one", startedEmpty: true, retained: true });
-    expect(entriesServed(record("Delete", before))).toEqual([entry({ policy: "Retain" })]);
+    expect(entriesServed(listed("Delete", before))).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("keeps the data of an object that is broken and was served once", () => {
-    expect(evaluated(there, record("Delete", entry())).record?.entries).toEqual([entry({ policy: "Retain" })]);
+    expect(evaluated(there, listed("Delete", entry())).inventory?.entries).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("refuses a configuration that serves what is to be deleted", () => {
-    const after = evaluated(there, record("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
+    const after = evaluated(there, listed("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
     expect(() => planData(after, { objects, namespaceUid, config })).toThrow(/resource:books/);
   });
 
-  it("takes what is published and on no record for kept until somebody says otherwise", () => {
+  it("takes what is published and on no inventory for kept until somebody says otherwise", () => {
     const after = evaluated(shop("there", "Retain"), undefined, {
       publishedConfig: serving("Project shop", "ApiResource books"),
     });
-    expect(after.record?.entries).toEqual([entry({ retained: true })]);
+    expect(after.inventory?.entries).toEqual([entry({ retained: true })]);
   });
 
   it("is gone when nothing is stored or served any more", () => {
     expect(
-      planData(evaluated([], record("Retain")), { objects: projectObjects("shop"), namespaceUid }),
+      planData(evaluated([], listed("Retain")), { objects: projectObjects("shop"), namespaceUid }),
     ).toBeUndefined();
     expect(planData(evaluated([], undefined), { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
   });
@@ -356,7 +356,7 @@ describe("the record", () => {
   it("is the same in whatever order things come", () => {
     const [a, b] = [entry({ name: "a", retained: true }), entry({ name: "b", retained: true })];
     const plan = (...entries: readonly DataEntry[]) =>
-      planData(evaluated([], record("Retain", ...entries)), { objects: projectObjects("shop"), namespaceUid });
+      planData(evaluated([], listed("Retain", ...entries)), { objects: projectObjects("shop"), namespaceUid });
     expect(JSON.stringify(plan(b, a))).toBe(JSON.stringify(plan(a, b)));
   });
 });
@@ -372,18 +372,18 @@ const steps = fc.record({
 
 type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
 
-/** One look at the state of a step, checked; what is on record after it. */
-function look(step: Step, known: DataRecord | undefined, isOrdered: boolean): DataRecord | undefined {
+/** One look at the state of a step, checked; the inventory after it. */
+function look(step: Step, known: DataInventory | undefined, isOrdered: boolean): DataInventory | undefined {
   const objects = [...shop(step.shop, step.shopPolicy), ...books(step.books, step.booksPolicy)];
   const before = known?.entries[0];
   const ordered = new Set(isOrdered && before?.purgeFromRevision !== undefined ? [purgeId(before)] : []);
   const after = evaluated(objects, known, { ordered });
-  const found = after.record?.entries[0];
+  const found = after.inventory?.entries[0];
   const isThere = step.books === "there" || step.books === "going";
   const policy = isThere ? step.booksPolicy : before?.policy;
   if (policy === "Retain" && before?.purgeFromRevision === undefined) expect(found?.purgeFromRevision).toBeUndefined();
   if (ordered.size > 0) expect(found).toEqual(before);
-  expect(evaluated(objects, after.record, { ordered }).record).toEqual(after.record);
+  expect(evaluated(objects, after.inventory, { ordered }).inventory).toEqual(after.inventory);
   return planData(after, { objects: projectObjects("shop", ...objects), namespaceUid });
 }
 
@@ -391,7 +391,7 @@ describe("over any history", () => {
   it("Retain keeps, an ordered purge is final, and a second look changes nothing", () => {
     fc.assert(
       fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), fc.boolean(), (history, isOrdered) => {
-        let known: DataRecord | undefined = record("Retain", entry());
+        let known: DataInventory | undefined = listed("Retain", entry());
         for (const step of history) known = look(step, known, isOrdered);
       }),
       { numRuns: countForTier(500) },

@@ -4,9 +4,9 @@
 import { describe, expect, it } from "vitest";
 import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
-import type { DataRecord, DeletedProject } from "../../../../operator/model/data-record.ts";
+import type { DataInventory, DeletedProject } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
-import { withPurgeRevision } from "../../../../operator/publish/data-records.ts";
+import { withPurgeRevision } from "../../../../operator/publish/data-inventories.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -22,7 +22,7 @@ function evaluated(object: CustomResource | undefined, more: Partial<DataInput> 
   return evaluateData({ objects, namespaceUid, adopt: false, ordered: new Set<string>(), ...more });
 }
 
-function record(more: Partial<DataRecord> = {}): DataRecord {
+function inventory(more: Partial<DataInventory> = {}): DataInventory {
   return { policy: "Retain", projectUid: "Project shop", entries: [], ...more };
 }
 
@@ -32,61 +32,64 @@ describe("the sessions of a Project that is published", () => {
     ["has gone", undefined],
     ["has gone, and another one has its name", anew],
   ])("are to be purged when it %s, whatever its policy and its data", (_, object) => {
-    const { record: found } = evaluated(object, { publishedRecord: record(), publishedConfig: published });
+    const { inventory: found } = evaluated(object, { publishedInventory: inventory(), publishedConfig: published });
     expect(found?.deletedProjects).toEqual([{ uid: "Project shop", purgeFromRevision: 0 }]);
   });
 
   it("stay while it is there", () => {
-    const { record: found } = evaluated(there, { publishedRecord: record(), publishedConfig: published });
+    const { inventory: found } = evaluated(there, { publishedInventory: inventory(), publishedConfig: published });
     expect(found).not.toHaveProperty("deletedProjects");
   });
 
   it("are to be purged also where data of an earlier namespace are in the way", () => {
     const entry = { what: "resource", name: "books", uid: "b", namespaceUid: "namespace 0" } as const;
-    const previous = record({ entries: [entry] });
-    const { record: found, foreignData } = evaluated(anew, { publishedRecord: previous, publishedConfig: published });
+    const previous = inventory({ entries: [entry] });
+    const { inventory: found, foreignData } = evaluated(anew, {
+      publishedInventory: previous,
+      publishedConfig: published,
+    });
     expect([foreignData, found?.deletedProjects]).toEqual([true, [{ uid: "Project shop", purgeFromRevision: 0 }]]);
-    const adopted = evaluated(anew, { publishedRecord: previous, publishedConfig: published, adopt: true });
-    expect([adopted.adopted, adopted.record?.deletedProjects]).toEqual([true, found?.deletedProjects]);
+    const adopted = evaluated(anew, { publishedInventory: previous, publishedConfig: published, adopt: true });
+    expect([adopted.adopted, adopted.inventory?.deletedProjects]).toEqual([true, found?.deletedProjects]);
   });
 });
 
 describe("the sessions of a Project that has ended", () => {
   it("are remembered without any data, beside what is served, until they are purged", () => {
-    const evaluation = evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }) });
+    const evaluation = evaluated(undefined, { publishedInventory: inventory({ deletedProjects: [ended] }) });
     expect(planData(evaluation, { objects: projectObjects("shop"), namespaceUid })?.deletedProjects).toEqual([ended]);
-    const next = evaluated(anew, { publishedRecord: record({ deletedProjects: [ended] }) });
+    const next = evaluated(anew, { publishedInventory: inventory({ deletedProjects: [ended] }) });
     const config = project("shop", withConfig({ uid: "Project shop, anew" }));
     const plan = planData(next, { objects: projectObjects("shop", anew), namespaceUid, config });
     expect(plan).toMatchObject({ projectUid: "Project shop, anew", deletedProjects: [ended] });
-    const withdrawn = evaluated(undefined, { publishedRecord: record() });
+    const withdrawn = evaluated(undefined, { publishedInventory: inventory() });
     expect(planData(withdrawn, { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
   });
 
   it("are purged once, and again after another end", () => {
     expect(
-      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedConfig: published }).record
-        ?.deletedProjects,
+      evaluated(undefined, { publishedInventory: inventory({ deletedProjects: [ended] }), publishedConfig: published })
+        .inventory?.deletedProjects,
     ).toEqual([ended]);
     const again = project("shop", withConfig({ uid: "Project shop, anew" }));
     expect(
-      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedConfig: again }).record
-        ?.deletedProjects,
+      evaluated(undefined, { publishedInventory: inventory({ deletedProjects: [ended] }), publishedConfig: again })
+        .inventory?.deletedProjects,
     ).toEqual([ended, { uid: "Project shop, anew", purgeFromRevision: 0 }]);
   });
 
   it("are given back to the same Project, unless their purge was ordered", () => {
-    const previous = record({ deletedProjects: [ended] });
-    expect(evaluated(there, { publishedRecord: previous }).record).not.toHaveProperty("deletedProjects");
+    const previous = inventory({ deletedProjects: [ended] });
+    expect(evaluated(there, { publishedInventory: previous }).inventory).not.toHaveProperty("deletedProjects");
     expect(
-      evaluated(there, { publishedRecord: previous, ordered: new Set([purgeId(ended)]) }).record?.deletedProjects,
+      evaluated(there, { publishedInventory: previous, ordered: new Set([purgeId(ended)]) }).inventory?.deletedProjects,
     ).toEqual([ended]);
   });
 
   it("are remembered of a hundred Projects", () => {
     const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, purgeFromRevision: n + 1 }));
-    const { record: found } = evaluated(anew, {
-      publishedRecord: record({ deletedProjects: many }),
+    const { inventory: found } = evaluated(anew, {
+      publishedInventory: inventory({ deletedProjects: many }),
       publishedConfig: published,
     });
     expect(found?.deletedProjects).toHaveLength(100);
@@ -95,7 +98,8 @@ describe("the sessions of a Project that has ended", () => {
 
   it("have the revision that serves them no more", () => {
     expect(
-      withPurgeRevision(record({ deletedProjects: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)?.deletedProjects,
+      withPurgeRevision(inventory({ deletedProjects: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)
+        ?.deletedProjects,
     ).toEqual([ended, { uid: "u", purgeFromRevision: 12 }]);
   });
 });

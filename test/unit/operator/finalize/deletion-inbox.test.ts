@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDeletionInbox } from "../../../../operator/finalize/deletion-inbox.ts";
 import { deletionAnnotation } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const at = "2025-10-01T00:00:00Z";
@@ -12,7 +12,7 @@ const books: DataEntry = { what: "resource", name: "books", uid: "u", namespaceU
 /** The Secret as it is at the API server, and an inbox that looks at it. */
 function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => boolean; entries?: DataEntry[] } = {}) {
   const clock = manualClock();
-  const records = new Map<string, DataRecord>([["shop/store", { policy: "Retain", projectUid: "p", entries }]]);
+  const inventories = new Map<string, DataInventory>([["shop/store", { policy: "Retain", projectUid: "p", entries }]]);
   let [annotations, refused]: [Record<string, string>, boolean] = [{ other: "stays" }, false];
   const [enqueued, warnings]: [string[], string[]] = [[], []];
   const inbox = createDeletionInbox({
@@ -24,7 +24,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
       },
     },
     now: clock.now,
-    records: () => records,
+    inventories: () => inventories,
     looksAt,
     enqueue: (key) => void enqueued.push(key),
     warn: (message, facts) => void warnings.push(`${message}: ${Object.values(facts).join()}`),
@@ -32,7 +32,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
   return {
     inbox,
     clock,
-    records,
+    inventories,
     enqueued,
     warnings,
     asks: () => inbox.requestsOf(ref).map(({ text }) => text),

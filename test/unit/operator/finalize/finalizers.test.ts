@@ -6,7 +6,7 @@ import {
   wantsFinalizer,
 } from "../../../../operator/finalize/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -14,19 +14,19 @@ const finalizers = [finalizer];
 const books = (metadata = {}) => stored("ApiResource", "books", { metadata });
 const shop = (metadata = {}) => stored("Project", "shop", { metadata });
 const common = { what: "resource", name: "books", uid: "ApiResource books", namespaceUid: "n" } as const;
-const open: DataRecord = {
+const open: DataInventory = {
   policy: "Delete",
   projectUid: "Project shop",
   entries: [{ ...common, purgeFromRevision: 5 }],
 };
-const settled: DataRecord = { ...open, entries: [{ ...common, retained: true }] };
+const settled: DataInventory = { ...open, entries: [{ ...common, retained: true }] };
 
 describe("the finalizer", () => {
   const input = (more: Partial<FinalizerInput>): FinalizerInput => ({
     object: books(),
     effectivePolicy: "Delete",
     mode: "cluster",
-    record: undefined,
+    inventory: undefined,
     ...more,
   });
   const going = { ...terminating, finalizers };
@@ -36,26 +36,26 @@ describe("the finalizer", () => {
     ["a Project whose data go with it", { object: shop() }, true],
     ["a user: it has no data", { object: stored("ProjectUser", "ann") }, false],
     ["a key: it has no data", { object: stored("ApiKey", "ci") }, false],
-    ["an object that is going without it: none can be added", { object: books(terminating), record: open }, false],
-    ["an object that is going, its data not yet gone", { object: books(going), record: open }, true],
-    ["an object that is going, its data gone", { object: books(going), record: undefined }, false],
-    ["an object that is going, its data released", { object: books(going), record: settled }, false],
+    ["an object that is going without it: none can be added", { object: books(terminating), inventory: open }, false],
+    ["an object that is going, its data not yet gone", { object: books(going), inventory: open }, true],
+    ["an object that is going, its data gone", { object: books(going), inventory: undefined }, false],
+    ["an object that is going, its data released", { object: books(going), inventory: settled }, false],
     [
       "an object that is going, the data of another one open",
-      { object: books({ ...going, uid: "x" }), record: open },
+      { object: books({ ...going, uid: "x" }), inventory: open },
       false,
     ],
     [
       "an object that is going, with only somebody else's",
-      { object: books({ ...terminating, finalizers: ["another"] }), record: open },
+      { object: books({ ...terminating, finalizers: ["another"] }), inventory: open },
       false,
     ],
-    ["a Project that is going, data of a child open", { object: shop(going), record: open }, true],
-    ["a Project that is going, nothing open", { object: shop(going), record: settled }, false],
+    ["a Project that is going, data of a child open", { object: shop(going), inventory: open }, true],
+    ["a Project that is going, nothing open", { object: shop(going), inventory: settled }, false],
     ["an object of an operator of single namespaces", { mode: "namespaced" }, false],
     [
       "one that is going there, set by an operator of all",
-      { mode: "namespaced", object: books(going), record: open },
+      { mode: "namespaced", object: books(going), inventory: open },
       false,
     ],
   ];

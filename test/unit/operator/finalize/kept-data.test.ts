@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
 import { readRequests, requestCause } from "../../../../operator/finalize/deletion-requests.ts";
 import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -17,14 +17,18 @@ function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
 }
 
 function kept(entries: readonly DataEntry[], input: Partial<KeptInput> = {}): readonly DataEntry[] {
-  const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
+  const inventory: DataInventory = { policy: "Retain", projectUid: "p", entries };
   const usual = { objects: projectObjects("shop"), namespaceUid, requests: [], now };
-  return withKept(record, { ...usual, ...input }).entries;
+  return withKept(inventory, { ...usual, ...input }).entries;
 }
 
 const serving = (...names: readonly string[]): CompiledProject =>
   project("shop", ...names.map((name) => withResource(name)));
-const recordOf = (...entries: readonly DataEntry[]): DataRecord => ({ policy: "Retain", projectUid: "p", entries });
+const inventoryOf = (...entries: readonly DataEntry[]): DataInventory => ({
+  policy: "Retain",
+  projectUid: "p",
+  entries,
+});
 
 describe("data that are served no more", () => {
   it("say since when, from the first look on that finds them so", () => {
@@ -36,7 +40,7 @@ describe("data that are served no more", () => {
 
   it("say it also where a Project of another class has taken the name", () => {
     const pending = entry("films", { purgeFromRevision: 7 });
-    const { entries } = keptFrom(recordOf(entry("books"), pending), now);
+    const { entries } = keptFrom(inventoryOf(entry("books"), pending), now);
     expect(entries).toEqual([entry("books", { retainedAt: "2026-11-23T12:00:00.000Z" }), pending]);
   });
 });

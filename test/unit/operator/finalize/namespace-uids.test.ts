@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createNamespaceUids } from "../../../../operator/finalize/namespace-uids.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
-import type { DataEntry } from "../../../../operator/model/data-record.ts";
+import type { DataEntry } from "../../../../operator/model/data-inventory.ts";
 import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -44,7 +44,7 @@ describe("the namespace of a Project", () => {
     ["another Project of its name was published", published("former", { namespaceUid: "n-1" })],
     ["it was published without data", published(uid)],
     ["data of an earlier namespace are to be purged", published(uid, { namespaceUid: "n-1", purgeFromRevision: 3 })],
-    ["the record names two", published(uid, {}, { name: "films", namespaceUid: "n-1" })],
+    ["the inventory names two", published(uid, {}, { name: "films", namespaceUid: "n-1" })],
   ])("is asked for where %s", async (_, before) => {
     expect(await answered([project], before)).toEqual({ namespace: "n-2", asked: 1 });
   });

@@ -1,9 +1,9 @@
-// What of a record the data plane is told to count for a quota without serving it.
+// What of an inventory the data plane is told to count for a quota without serving it.
 
 import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
 import { withUnserved } from "../../../../operator/finalize/data-plan.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import { project, withConfig, withLimits, withResource } from "../../../support/http/projects.ts";
 
 const entry = (what: DataEntry["what"], name: string, more: Partial<DataEntry> = {}): DataEntry => ({
@@ -13,8 +13,8 @@ const entry = (what: DataEntry["what"], name: string, more: Partial<DataEntry> =
 const limited = project("shop", withResource("books"), withLimits({ quota: { objects: 1 } }));
 
 function unservedOf(config: CompiledProject, ...entries: readonly DataEntry[]) {
-  const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
-  return withUnserved(config, record).project.unserved;
+  const inventory: DataInventory = { policy: "Retain", projectUid: "p", entries };
+  return withUnserved(config, inventory).project.unserved;
 }
 
 describe("beside what is served", () => {

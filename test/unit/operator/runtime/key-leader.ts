@@ -7,7 +7,7 @@ import { createDeletions } from "../../../../operator/finalize/advance-deletions
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { AuditLog } from "../../../../operator/observe/audit-log.ts";
@@ -65,7 +65,7 @@ export interface World {
   /** No password is hashed yet, for so long by now. */
   readonly hashingMs?: number;
   /** What is on record of stored data once this run has written it. */
-  readonly recorded?: DataRecord;
+  readonly recorded?: DataInventory;
   /** What people ask to be deleted of them. */
   readonly requests?: readonly DeletionRequest[];
   /** Somebody changes something of the key while it is worked on. */
@@ -142,7 +142,7 @@ export function leader(world: World = {}) {
     close: () => undefined,
   };
   let deleted = world.deleted ?? gone;
-  const audit: AuditLog = { record: (entry) => void calls.push(["audit", entry]) };
+  const audit: AuditLog = { write: (entry) => void calls.push(["audit", entry]) };
   const { knows = true } = world;
   const deps: Partial<ProcessKeyDeps & ReportKeyDeps> = {
     unreported: new Map(),
@@ -159,7 +159,7 @@ export function leader(world: World = {}) {
       controller: "here/jsonplane-operator",
       adopt: false,
       applyOwnWrite: () => undefined,
-      recorder: { record: (_, { reason }) => void calls.push(["event", reason]) },
+      recorder: { emit: (_, { reason }) => void calls.push(["event", reason]) },
       logger: { warn: () => undefined } as never,
     }),
     watched: {
@@ -235,7 +235,7 @@ export function leader(world: World = {}) {
       metrics: { observeConfig: () => undefined },
       audit,
     }),
-    recorder: { record: () => undefined },
+    recorder: { emit: () => undefined },
     metrics: {
       observeConfig(observation) {
         if (observation.kind === "publish_failed") calls.push([observation.kind]);

@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newRingKey } from "../../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import type { EventObservation } from "../../../../operator/events/event-recorder.ts";
 import { newRingSecret, restingRing, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import { RedisContested } from "../../../../operator/publish/refusals.ts";
-import type { RecordObservation } from "../../../../operator/record/event-recorder.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { LeaderRedis, OpenRedisDeps } from "../../../../operator/runtime/open-redis.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
@@ -93,10 +93,10 @@ async function sessionOf(open: (deps: OpenRedisDeps) => Promise<LeaderRedis>): P
   caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), { withinMs: 30_000 });
-  const observeRecord = (observation: RecordObservation): void => {
+  const observeEvent = (observation: EventObservation): void => {
     if (observation.kind === "dropped") events.push(`Event dropped: ${observation.why}`);
   };
-  const context = sessionContext({ api, caches, timers: time.timers, observeRecord });
+  const context = sessionContext({ api, caches, timers: time.timers, observeEvent });
   const session = new LeaderSession(leadership, context, open);
   listener = session.listener;
   return session;

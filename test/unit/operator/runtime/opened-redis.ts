@@ -58,7 +58,7 @@ export function openedRedis(events: string[], options: Opened) {
     },
     published: async () => published,
     lostFrom: () => options.lost ?? [],
-    dataRecords: () => new Map(),
+    dataInventories: () => new Map(),
     restore: async () => undefined,
     lacks: async () => false,
     complete: async () => void events.push("complete"),

@@ -40,7 +40,7 @@ function writerOver(
     >,
     clock,
     monotonic: clock.monotonic,
-    recorder: { record: () => undefined },
+    recorder: { emit: () => undefined },
     userField: () => "",
     applyOwnWrite,
     onProgrammed: () => undefined,

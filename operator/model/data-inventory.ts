@@ -55,7 +55,7 @@ export interface DeletedProject {
   readonly purgeFromRevision: number;
 }
 
-export interface DataRecord {
+export interface DataInventory {
   /** The Project's own policy when it was seen last; Retain once its deletion has been applied. */
   readonly policy: DeletionPolicy;
   /** UID of the Project that was published last. */
@@ -74,7 +74,7 @@ export function kindOf({ what }: Pick<DataEntry, "what">): DataKind {
  * Whether anything is to be purged, so that its project is looked after although nothing else is
  * there of it.
  */
-export function awaitsPurge({ entries, deletedProjects = [] }: DataRecord): boolean {
+export function awaitsPurge({ entries, deletedProjects = [] }: DataInventory): boolean {
   return deletedProjects.length > 0 || entries.some(({ purgeFromRevision }) => purgeFromRevision !== undefined);
 }
 
@@ -82,7 +82,7 @@ export function awaitsPurge({ entries, deletedProjects = [] }: DataRecord): bool
  * Whether some entry depended on an object at the last reconcile: that object may have been deleted
  * while no operator ran.
  */
-export function mayDependOnObject({ entries }: DataRecord): boolean {
+export function mayDependOnObject({ entries }: DataInventory): boolean {
   return entries.some(
     ({ purgeFromRevision, retained, guarded }) =>
       purgeFromRevision === undefined && (retained !== true || guarded === true),

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
-import { NotTheLeader } from "../../../../operator/lead/elector.ts";
-import type { Subject } from "../../../../operator/model/verdict.ts";
 import {
   createEventRecorder,
   type EventNote,
-  type RecordObservation,
-} from "../../../../operator/record/event-recorder.ts";
+  type EventObservation,
+} from "../../../../operator/events/event-recorder.ts";
+import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
+import { NotTheLeader } from "../../../../operator/lead/elector.ts";
+import type { Subject } from "../../../../operator/model/verdict.ts";
 import { FakeApiObjects, Refused } from "../../../support/fake-api/fake-api-objects.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
@@ -33,7 +33,7 @@ interface Writes {
 function recording() {
   const time = manualTime();
   const objects = new FakeApiObjects();
-  const reported: RecordObservation[] = [];
+  const reported: EventObservation[] = [];
   const writes: Writes = { bodies: [], failures: [], gate: Promise.resolve() };
   const call = async (body: JsonObject, run: () => unknown): Promise<KubeObject> => {
     writes.bodies.push(body);
@@ -69,7 +69,7 @@ function recording() {
 describe("an event", () => {
   test("says what happened to which object, who says so and when", async () => {
     const { time, recorder, all } = recording();
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(0);
     expect(all()).toEqual([
       expect.objectContaining({
@@ -96,14 +96,14 @@ describe("an event", () => {
 
   test("has a note that no terminal reads as a command", async () => {
     const { time, recorder, all } = recording();
-    recorder.record(shop, { ...warning, note: "No Secret \u001b[2J\n\u202e" });
+    recorder.emit(shop, { ...warning, note: "No Secret \u001b[2J\n\u202e" });
     await time.advance(0);
     expect(all()[0]?.["note"]).toBe("No Secret \\u001b[2J\\u000a\\u202e");
   });
 
   test("has a note of a kilobyte and a name of 253 characters at most", async () => {
     const { time, recorder, all } = recording();
-    recorder.record({ ...shop, name: `${"a".repeat(199)}.${"b".repeat(53)}` }, { ...published, note: "é".repeat(800) });
+    recorder.emit({ ...shop, name: `${"a".repeat(199)}.${"b".repeat(53)}` }, { ...published, note: "é".repeat(800) });
     await time.advance(0);
     const [event] = all();
     expect(event?.metadata.name).toMatch(/^a{199}\.[0-9a-f]+$/);
@@ -116,7 +116,7 @@ describe("an event", () => {
     const { time, recorder, writes } = recording();
     const gate = Promise.withResolvers<void>();
     writes.gate = gate.promise;
-    for (const number of [1, 2, 3]) recorder.record(shop, numbered(number));
+    for (const number of [1, 2, 3]) recorder.emit(shop, numbered(number));
     expect(writes.bodies).toHaveLength(0);
     await time.advance(0);
     expect(writes.bodies).toHaveLength(1);
@@ -129,10 +129,10 @@ describe("an event", () => {
 describe("the same again", () => {
   test("is counted in the event that is there, once in five minutes", async () => {
     const { time, recorder, writes, all } = recording();
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     for (let round = 0; round < 12; round += 1) {
       await time.advance(minute);
-      recorder.record(shop, published);
+      recorder.emit(shop, published);
     }
     await time.advance(0);
     expect(writes.bodies).toHaveLength(3);
@@ -145,20 +145,20 @@ describe("the same again", () => {
 
   test("is a new event after ten minutes without it", async () => {
     const { time, recorder, all } = recording();
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(10 * minute);
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(0);
     expect(all()).toHaveLength(2);
   });
 
   test("is a new event when the API server has forgotten the first", async () => {
     const { time, objects, recorder, all } = recording();
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(5 * minute);
     const first = all()[0]?.metadata.name ?? "";
     objects.remove(events, "default", first);
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(0);
     expect(all().map(({ metadata }) => metadata.name)).not.toContain(first);
     expect(all()).toHaveLength(1);
@@ -166,10 +166,10 @@ describe("the same again", () => {
 
   test("is something else with another note, of another object, or of a new one of its name", async () => {
     const { time, recorder, all } = recording();
-    recorder.record(shop, published);
-    recorder.record(shop, numbered(8));
-    recorder.record({ ...shop, name: "other" }, published);
-    recorder.record({ ...shop, uid: "u-2" }, published);
+    recorder.emit(shop, published);
+    recorder.emit(shop, numbered(8));
+    recorder.emit({ ...shop, name: "other" }, published);
+    recorder.emit({ ...shop, uid: "u-2" }, published);
     await time.advance(0);
     expect(all()).toHaveLength(4);
   });
@@ -178,13 +178,13 @@ describe("the same again", () => {
 describe("too much", () => {
   test("about one object is dropped after 25, and one more is written every five minutes", async () => {
     const { time, recorder, dropped, all } = recording();
-    for (let number = 0; number < 40; number += 1) recorder.record(shop, numbered(number));
-    recorder.record({ ...shop, name: "other", uid: "u-9" }, published);
+    for (let number = 0; number < 40; number += 1) recorder.emit(shop, numbered(number));
+    recorder.emit({ ...shop, name: "other", uid: "u-9" }, published);
     await time.advance(0);
     expect([all().length, dropped()]).toEqual([26, Array(15).fill("limit")]);
     await time.advance(5 * minute);
-    recorder.record(shop, numbered(50));
-    recorder.record(shop, numbered(51));
+    recorder.emit(shop, numbered(50));
+    recorder.emit(shop, numbered(51));
     await time.advance(0);
     expect([all().length, dropped().length]).toEqual([27, 16]);
   });
@@ -194,7 +194,7 @@ describe("too much", () => {
     const gate = Promise.withResolvers<void>();
     writes.gate = gate.promise;
     for (let number = 0; number < 1_200; number += 1) {
-      recorder.record(project(number), warning);
+      recorder.emit(project(number), warning);
     }
     gate.resolve();
     await time.advance(0);
@@ -203,19 +203,19 @@ describe("too much", () => {
 
   test("that is Normal, about all objects, is dropped after five hundred, and five more are written each second", async () => {
     const { time, recorder, dropped, all } = recording();
-    for (let number = 0; number < 520; number += 1) recorder.record(project(number), published);
+    for (let number = 0; number < 520; number += 1) recorder.emit(project(number), published);
     await time.advance(0);
     expect([all().length, dropped()]).toEqual([500, Array(20).fill("rate")]);
     await time.advance(2_000);
-    for (let number = 600; number < 611; number += 1) recorder.record(project(number), published);
+    for (let number = 600; number < 611; number += 1) recorder.emit(project(number), published);
     await time.advance(0);
     expect([all().length, dropped().length]).toEqual([510, 21]);
   });
 
   test("that is Normal leaves Warnings their room", async () => {
     const { time, recorder, all } = recording();
-    for (let number = 0; number < 520; number += 1) recorder.record(project(number), published);
-    for (let number = 0; number < 120; number += 1) recorder.record(project(number), warning);
+    for (let number = 0; number < 520; number += 1) recorder.emit(project(number), published);
+    for (let number = 0; number < 120; number += 1) recorder.emit(project(number), warning);
     await time.advance(0);
     expect(all().filter(({ type }) => type === "Warning")).toHaveLength(120);
   });
@@ -224,18 +224,18 @@ describe("too much", () => {
 describe("Warnings about an object", () => {
   test("are written however many Normal events about it came before", async () => {
     const { time, recorder, all } = recording();
-    for (let number = 0; number < 40; number += 1) recorder.record(shop, numbered(number));
-    recorder.record(shop, warning);
+    for (let number = 0; number < 40; number += 1) recorder.emit(shop, numbered(number));
+    recorder.emit(shop, warning);
     await time.advance(0);
     expect(all().filter(({ type }) => type === "Warning")).toHaveLength(1);
   });
 
   test("are written while Normal ones about it are left out because of all others", async () => {
     const { time, recorder, dropped, all } = recording();
-    for (let number = 0; number < 500; number += 1) recorder.record(project(number), published);
+    for (let number = 0; number < 500; number += 1) recorder.emit(project(number), published);
     // As of an object that is edited all the time: each of them is left out.
-    for (let edit = 0; edit < 30; edit += 1) recorder.record(shop, published);
-    recorder.record(shop, warning);
+    for (let edit = 0; edit < 30; edit += 1) recorder.emit(shop, published);
+    recorder.emit(shop, warning);
     await time.advance(0);
     expect(all().filter(({ type }) => type === "Warning")).toHaveLength(1);
     expect(dropped().length).toBe(30);
@@ -250,7 +250,7 @@ describe("an API server that fails", () => {
       new ApiFailure(429, { message: "busy", retryAfterSeconds: 10 }),
       new ApiFailure(500, { message: "broken" }),
     );
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(2_000 + 12_000 + 8_000);
     expect([writes.bodies.length, reported]).toEqual([4, [{ kind: "written" }]]);
   });
@@ -258,8 +258,8 @@ describe("an API server that fails", () => {
   test("loses the event after five attempts, and the next one is written", async () => {
     const { time, recorder, writes, dropped, all } = recording();
     for (let failure = 0; failure < 5; failure += 1) writes.failures.push(new ApiUnreachable("cut"));
-    recorder.record(shop, numbered(1));
-    recorder.record(shop, numbered(2));
+    recorder.emit(shop, numbered(1));
+    recorder.emit(shop, numbered(2));
     await time.advance(60_000);
     expect([dropped(), all().map((event) => event["note"])]).toEqual([["failed"], [numbered(2).note]]);
   });
@@ -271,7 +271,7 @@ describe("an API server that fails", () => {
   ])("is not asked again when %s", async (_, failure) => {
     const { time, recorder, writes, reported } = recording();
     writes.failures.push(failure);
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await time.advance(60_000);
     expect([writes.bodies.length, reported]).toEqual([1, [{ kind: "dropped", why: "failed", error: failure }]]);
   });
@@ -281,14 +281,14 @@ test("a stopped recorder drops what waits and what comes, and waits for the call
   const { time, recorder, writes, dropped, all } = recording();
   const gate = Promise.withResolvers<void>();
   writes.gate = gate.promise;
-  recorder.record(shop, numbered(1));
-  recorder.record(shop, numbered(2));
+  recorder.emit(shop, numbered(1));
+  recorder.emit(shop, numbered(2));
   await time.advance(0);
   let ended = false;
   const stopped = recorder.stop().then(() => {
     ended = true;
   });
-  recorder.record(shop, numbered(3));
+  recorder.emit(shop, numbered(3));
   await time.advance(0);
   expect([ended, dropped()]).toEqual([false, ["stopped", "stopped"]]);
   gate.resolve();

@@ -27,7 +27,7 @@ export interface EventNote {
 
 export interface EventRecorder {
   /** Never throws and never waits: what can't be written is dropped and counted. */
-  record(subject: Subject, note: EventNote): void;
+  emit(subject: Subject, note: EventNote): void;
 }
 
 export interface StoppableRecorder extends EventRecorder {
@@ -35,7 +35,7 @@ export interface StoppableRecorder extends EventRecorder {
   stop(): Promise<void>;
 }
 
-export type RecordObservation =
+export type EventObservation =
   | { readonly kind: "written" }
   /**
    * `limit` = too many about one object, `rate` = too many Normal ones about all, `full` = too many
@@ -56,7 +56,7 @@ export interface RecorderOptions {
   readonly timers: Timers;
   /** From 0 up to, and without, 1. */
   readonly random: () => number;
-  readonly observe?: (observation: RecordObservation) => void;
+  readonly observe?: (observation: EventObservation) => void;
 }
 
 /** The same note again within this time is the same Event. */
@@ -98,7 +98,7 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
   };
 
   const work = async (): Promise<void> => {
-    // A moment later, so that `record` returns before anything is sent.
+    // A moment later, so that `emit` returns before anything is sent.
     await Promise.resolve();
     for (const series of queue) {
       queue.delete(series);
@@ -109,7 +109,7 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
   };
 
   return {
-    record(subject, note) {
+    emit(subject, note) {
       if (stop.signal.aborted) {
         observe?.({ kind: "dropped", why: "stopped" });
         return;
