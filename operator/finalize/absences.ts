@@ -94,7 +94,7 @@ export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Abs
   };
 }
 
-/** What it lets in with ends when its deletion begins. */
+/** A key or login stops working as soon as its deletion begins. */
 function isCredential({ kind }: CustomResource): boolean {
   return kind === "ProjectUser" || kind === "ApiKey";
 }

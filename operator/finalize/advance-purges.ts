@@ -1,7 +1,7 @@
 // Advances the purges of a project's data, and of the sessions of deleted Projects, from one pass
 // to the next: ordered once no replica serves them any more, struck off the inventory once a
-// replica has removed them. It may be cut off anywhere: an entry leaves the inventory last, so that
-// a pass which was cut off is made again, and until then nobody is served under that name.
+// replica has removed them. A pass may be interrupted anywhere. The entry is removed last, so the
+// next pass repeats the step, and until then the name isn't served.
 
 import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

@@ -46,7 +46,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   /** Texts of requests that were taken, until they are out of the annotation. */
   const taken = new Set<string>();
   let warned: string | undefined;
-  /** One that concerns a project which is never looked at stays: that may change. */
+  /** A request for a Project that is never reconciled here stays, because that may change. */
   const isDone = (request: DeletionRequest): boolean => {
     if (taken.has(request.text)) return true;
     if (request.until > now()) return false;

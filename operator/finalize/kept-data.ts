@@ -30,8 +30,8 @@ export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvalua
 export function withKept(inventory: DataInventory, input: KeptInput): DataInventory {
   const served = entryKeysOf(input.config);
   const claimed = claimedKeys(input.objects);
-  // What is asked by now was asked before these data were kept, whatever the clocks of people and
-  // of earlier leaders say.
+  // Data retained from now on are dated after every pending request, so that clock skew lets no
+  // older request delete them.
   const since = Math.max(input.now, ...input.requests.map(({ until }) => until + 1));
   const requestFor = requestsByData(input.requests.filter(({ until }) => until <= input.now));
   const isGuarded = (entry: DataEntry): boolean =>

@@ -28,8 +28,8 @@ export interface BeginOptions {
   /** Whether this process may write: asked before the epoch is taken. */
   readonly confirm?: () => Promise<boolean>;
   /**
-   * Takes the Redis of another installation over, with the first beginning alone: two that may
-   * would take it from one another for ever.
+   * Takes over the Redis of another installation, only at the first begin: otherwise two that may
+   * adopt would take it from each other for ever.
    */
   readonly takeOver?: boolean;
 }
@@ -328,7 +328,9 @@ class RedisPublisher implements Publisher {
     this.#store = found;
   }
 
-  /** Begins and ends in one session: what was found out in an earlier one is worth nothing. */
+  /**
+   * The whole call uses one session, because what was read in an earlier session may be outdated.
+   */
   async #inSession<T>(work: (session: WriterSession) => Promise<T>): Promise<T> {
     const session = this.#session;
     if (session === undefined) throw new NotTheWriter("The publisher has not begun");

@@ -235,8 +235,8 @@ export class WriterSession {
   ): Promise<number> {
     const steps = changesOf(config, this.#keyring(), published);
     for (const step of steps) {
-      // What comes is in the inventory before it is served; a purge starts from the revision with
-      // which the last of it is out of service.
+      // Record the data before they are served. A purge starts at the revision that withdraws the
+      // last of them.
       const inventoryAt: InventoryAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
       await this.#write(step, published, { config, inventoryAt });
     }

@@ -37,7 +37,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const started = await start(seen, deps);
   beginFetching(started);
   const { isConfirmed, gone, failure } = await deps.absences.look(started, signal);
-  // What is missing may only be unseen: nothing else may be published or withdrawn.
+  // An object that is missing from the cache may still exist. Until that is known, nothing else is
+  // published or withdrawn.
   if (!isConfirmed) {
     const result = await onlyRevoke({ ...started, deleted: gone });
     if (failure !== undefined) throw failure.error;

@@ -120,7 +120,7 @@ export class LeaderSession {
       onWait(kind, why) {
         // Once a minute: thousands of Projects may wait.
         const log = reminders.isDue(kind) ? context.logger.warn : context.logger.debug;
-        log("Deletions wait for the CustomResourceDefinition of their kind", { kind, why });
+        log("CustomResourceDefinition is missing, being deleted or unreadable; deletions of its kind wait", { kind, why });
       },
     });
     this.#sweep = createSecretSweep({

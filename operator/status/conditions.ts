@@ -97,8 +97,8 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 }
 
 /**
- * The conditions of a Project of which nothing else is newly known, with what its Available says
- * now. One of which nothing was served, and one that was not evaluated yet, stay as they are.
+ * Keeps every condition except Available. Available also stays if nothing was served yet or the
+ * Project wasn't evaluated.
  */
 export function withAvailability(
   former: readonly FormerCondition[],
