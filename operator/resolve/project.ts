@@ -12,6 +12,7 @@ import type { CredentialEvent } from "./credential-event.ts";
 import { type KeyStatus, resolveKey } from "./key.ts";
 import { ownSecret, writeOf, writtenSecret } from "./own-secret.ts";
 import {
+  deferred,
   earliest,
   type FindSecret,
   type Resolution,
@@ -155,7 +156,7 @@ async function resolveChildren(
     events: all.flatMap(({ resolution }) => resolution.events),
     statuses,
     moments: all.map(({ resolution }) => resolution.nextAt),
-    hasLaterWrites: all.some(({ resolution }) => resolution === later),
+    hasLaterWrites: all.some(({ resolution }) => resolution.deferred === true),
   };
 }
 
@@ -169,9 +170,9 @@ async function resolveEach<O extends ProjectUser | ApiKey, T>(
   const resolved: ResolvedObject<O, T>[] = [];
   let left = tools.maxWritten ?? Number.POSITIVE_INFINITY;
   for (const object of inTurn(objects)) {
-    const given = { ...tools, findSecret };
-    const wanted = unlessImmutable(await resolve(object, left === 0 ? withoutMinting(given) : given), tools.findSecret);
-    const resolution = wanted.writes.length > 0 && left === 0 ? later : wanted;
+    const given = { ...tools, findSecret, writesUsedUp: left === 0 };
+    const wanted = unlessImmutable(await resolve(object, given), tools.findSecret);
+    const resolution = wanted.writes.length > 0 && left === 0 ? deferred : wanted;
     if (resolution.writes.length > 0) left -= 1;
     for (const write of resolution.writes) decided.set(write.name, writtenSecret(write));
     resolved.push({ object, resolution });
@@ -194,18 +195,6 @@ function inTurn<O extends ProjectUser | ApiKey>(objects: readonly O[]): readonly
 function wasRefused(status: { readonly conditions?: readonly { readonly reason: string }[] } | undefined): boolean {
   return (status?.conditions ?? []).some(({ reason }) => reason === "SecretNotWritten");
 }
-
-/** For what this pass doesn't write: a new password is thrown away, and needs no true hash. */
-function withoutMinting(tools: ResolveTools): ResolveTools {
-  return {
-    ...tools,
-    hashPassword: async (password, cost) => (cost === undefined ? await tools.hashPassword(password) : ""),
-  };
-}
-
-const later = unresolved(
-  refuse("CredentialPending", "Its Secrets come after others of the Project; a former one works until then"),
-);
 
 function credentialsOf<O extends ProjectUser | ApiKey, T>(
   resolved: readonly ResolvedObject<O, T>[],

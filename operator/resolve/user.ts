@@ -29,7 +29,7 @@ import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
 import { type OwnSecret, ownSecret, readRotation, rewritten, writeOf } from "./own-secret.ts";
-import { type Resolution, type ResolveTools, type SecretWrite, unresolved } from "./resolution.ts";
+import { deferred, type Resolution, type ResolveTools, type SecretWrite, unresolved } from "./resolution.ts";
 
 export interface UserStatus {
   readonly username: string;
@@ -49,12 +49,11 @@ export async function resolveUser(
   const isPublished = published !== undefined;
   const hashSecret = ownSecret(user, userHashSecretName(user), tools, isPublished);
   if (!hashSecret.ok) return unresolved(hashSecret);
-  const found =
-    user.spec.passwordSecretRef === undefined
-      ? ownPassword(user, tools, isPublished)
-      : referencedPassword(user, user.spec.passwordSecretRef, tools);
+  const found = passwordOf(user, tools, isPublished);
   if (!found.ok) return unresolved(found);
   const password = found.value;
+  // It would be thrown away: its Secret isn't written in this pass.
+  if (password.isGenerated && tools.writesUsedUp === true) return deferred;
 
   const known = readStoredHash(hashSecret.value.content);
   const revision = passwordRevision(password.text, user, tools.hmacKey);
@@ -89,12 +88,19 @@ interface Password {
   readonly secretName: string;
   readonly rotationID?: string | undefined;
   readonly isGenerated: boolean;
-  /** Of the Secret with the password, before the stored of its hash. */
+  /** Of the Secret with the password, before that with its hash. */
   readonly writes: readonly SecretWrite[];
   /** Of those writes, where they keep the password. */
   readonly repairs: readonly CredentialEvent[];
   /** Where the password is new; absent: somebody wrote it. */
   readonly event?: CredentialEvent;
+}
+
+function passwordOf(user: ProjectUser, tools: ResolveTools, isPublished: boolean): Result<Password> {
+  const { passwordSecretRef } = user.spec;
+  return passwordSecretRef === undefined
+    ? ownPassword(user, tools, isPublished)
+    : referencedPassword(user, passwordSecretRef, tools);
 }
 
 function referencedPassword(
@@ -107,7 +113,7 @@ function referencedPassword(
     const message = `Namespace "${namespace}" has no Secret "${name}": create it, with the password in the entry "${key}"`;
     return refuse("SecretNotFound", message, "/spec/passwordSecretRef/name");
   }
-  // A stored changes with each password that is adopted, and would be adopted again for ever.
+  // The hash changes with each password that is adopted, and would be adopted again for ever.
   if (isInternalEntry(secret, key)) {
     const message = `Secret "${name}" is what jsonplane keeps for itself; name a Secret of your own, with the password`;
     return refuse("InvalidSecret", message, "/spec/passwordSecretRef/name");
