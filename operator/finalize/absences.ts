@@ -18,7 +18,7 @@ import type { Definitions } from "./definitions.ts";
 
 export interface Absences {
   /** Rejects when the signal is aborted. */
-  look(seen: SeenOfProject, signal: AbortSignal): Promise<Absence>;
+  confirm(seen: SeenOfProject, signal: AbortSignal): Promise<Absence>;
 }
 
 export interface SeenOfProject {
@@ -72,7 +72,7 @@ export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Abs
   };
 
   return {
-    async look(seen, signal) {
+    async confirm(seen, signal) {
       const { objects, deleted } = seen;
       const missing = missingOf(seen);
       const going = allObjects(objects).filter(isDeleting);

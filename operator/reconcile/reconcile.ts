@@ -36,7 +36,7 @@ const unsaidHashingMs = 1_000;
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
   beginFetching(started);
-  const { isConfirmed, gone, failure } = await deps.absences.look(started, signal);
+  const { isConfirmed, gone, failure } = await deps.absences.confirm(started, signal);
   // An object that is missing from the cache may still exist. Until that is known, nothing else is
   // published or withdrawn.
   if (!isConfirmed) {

@@ -24,7 +24,7 @@ export interface KeptDataMaintenance {
   readonly deletions: DeletionInbox;
   figures(): KeptFigures;
   /** `secret` = the key ring's, as it was just read. */
-  look(secret: KubeObject | undefined): Promise<void>;
+  takeRequests(secret: KubeObject | undefined): Promise<void>;
 }
 
 export function createKeptDataMaintenance({
@@ -52,7 +52,7 @@ export function createKeptDataMaintenance({
   return {
     deletions,
     figures: () => (redis() === undefined ? nothingKept : keptFigures(inventories(), hasProject)),
-    async look(secret) {
+    async takeRequests(secret) {
       if (secret !== undefined) await deletions.sync(secret);
     },
   };

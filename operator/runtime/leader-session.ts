@@ -120,7 +120,10 @@ export class LeaderSession {
       onWait(kind, why) {
         // Once a minute: thousands of Projects may wait.
         const log = reminders.isDue(kind) ? context.logger.warn : context.logger.debug;
-        log("CustomResourceDefinition is missing, being deleted or unreadable; deletions of its kind wait", { kind, why });
+        log("CustomResourceDefinition is missing, being deleted or unreadable; deletions of its kind wait", {
+          kind,
+          why,
+        });
       },
     });
     this.#sweep = createSecretSweep({
@@ -239,7 +242,7 @@ export class LeaderSession {
       observeLook: createAcknowledgementLog(logger, monotonic),
       onHmacKeyMade: () => this.#keyRing.hmacKeyWritten("Missing"),
       onAcknowledged: () => {
-        this.revocations.look();
+        this.revocations.settle();
         this.#handlers.acknowledged(opened.acknowledgements);
         for (const wanted of opened.acknowledgements.wantedKeys()) this.issuers.want(wanted);
       },
@@ -295,7 +298,7 @@ export class LeaderSession {
       lookAtRedis: async () => {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
-      lookAtUsage: this.usage.look,
+      refreshUsage: this.usage.refresh,
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         metrics.observeConfig({ kind: "secrets_swept", count: swept });
@@ -305,7 +308,7 @@ export class LeaderSession {
 
   async #rotateKeyRing(): Promise<void> {
     await this.#writer.session();
-    if (this.#opened !== undefined) await this.keptData.look(await this.#keyRing.look(this.#opened));
+    if (this.#opened !== undefined) await this.keptData.takeRequests(await this.#keyRing.advanceRotation(this.#opened));
   }
 
   #keyDeps(): ProcessKeyDeps & ReportKeyDeps {

@@ -28,7 +28,7 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
    */
   readonly lookAtRedis: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
-  readonly lookAtUsage: () => Promise<void>;
+  readonly refreshUsage: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -130,7 +130,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       if (refusedFor !== undefined) logger.info("Writing to Redis again");
       refusedFor = undefined;
       void runTask("redis-info", deps.lookAtRedis);
-      void runTask("usage", deps.lookAtUsage);
+      void runTask("usage", deps.refreshUsage);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
@@ -155,7 +155,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         }),
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
-        every(usageMs, "usage", deps.lookAtUsage),
+        every(usageMs, "usage", deps.refreshUsage),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await enqueueOrphans();
           else

@@ -29,7 +29,7 @@ export interface RingMaintenance {
    */
   hmacKeyWritten(why: "Missing" | "Changed"): void;
   /** Answers with the ring's Secret as it was found. */
-  look(opened: LeaderRedis): Promise<KubeObject | undefined>;
+  advanceRotation(opened: LeaderRedis): Promise<KubeObject | undefined>;
 }
 
 export function createRingMaintenance({ context, api, resealProject }: RingMaintenanceDeps): RingMaintenance {
@@ -44,7 +44,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
 
   return {
     hmacKeyWritten,
-    async look({ publisher, keyRing, hmacKey, redisClient, store }) {
+    async advanceRotation({ publisher, keyRing, hmacKey, redisClient, store }) {
       let secret: KubeObject | undefined;
       const rotation = await rotateFleetRing({
         api,

@@ -273,7 +273,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     verify: async () => undefined,
     rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,
-    lookAtUsage: async () => undefined,
+    refreshUsage: async () => undefined,
     sweepOrphans: async () => undefined,
   });
 }

@@ -62,51 +62,51 @@ function looking({ present = [], missing = [], isUnknown = false, isRefused = fa
     definitions: { stands: async (kind) => !missing.includes(kind) },
     onFound: (_, objects) => void found.push(objects),
   });
-  const look = (objects: ProjectObjects, deleted: readonly CustomResource[] = [], published = served) =>
-    absences.look({ objects, published, deleted }, signal);
-  return { look, asked, found };
+  const confirm = (objects: ProjectObjects, deleted: readonly CustomResource[] = [], published = served) =>
+    absences.confirm({ objects, published, deleted }, signal);
+  return { confirm, asked, found };
 }
 
 describe("what is published and has no object", () => {
   it("asks for nothing while everything is there", async () => {
-    const { look, asked } = looking();
-    expect(await look(projectObjects("shop", own, books, key))).toEqual({ isConfirmed: true, gone: [] });
+    const { confirm, asked } = looking();
+    expect(await confirm(projectObjects("shop", own, books, key))).toEqual({ isConfirmed: true, gone: [] });
     expect(asked).toEqual([]);
   });
 
   it("is gone where the watch reported its deletion: nobody else is asked", async () => {
-    const { look, asked } = looking({ present: [key] });
-    expect(await look(projectObjects("shop", own, books), [key])).toEqual({ isConfirmed: true, gone: [key] });
+    const { confirm, asked } = looking({ present: [key] });
+    expect(await confirm(projectObjects("shop", own, books), [key])).toEqual({ isConfirmed: true, gone: [key] });
     expect(asked).toEqual([]);
   });
 
   it("is gone where the API server doesn't list it either", async () => {
-    const { look, asked } = looking();
-    expect(await look(projectObjects("shop", own, books))).toEqual({ isConfirmed: true, gone: [] });
+    const { confirm, asked } = looking();
+    expect(await confirm(projectObjects("shop", own, books))).toEqual({ isConfirmed: true, gone: [] });
     expect(asked).toEqual(["list ApiKey default true"]);
   });
 
   it("stays while the API server has it: what the watch brought is behind", async () => {
-    const { look, found } = looking({ present: [key] });
-    expect(await look(projectObjects("shop", own, books))).toEqual({ isConfirmed: false, gone: [] });
+    const { confirm, found } = looking({ present: [key] });
+    expect(await confirm(projectObjects("shop", own, books))).toEqual({ isConfirmed: false, gone: [] });
     expect(found).toEqual([1]);
   });
 
   it("stays while the API server knows no such kind: nobody can say that it is gone", async () => {
-    const { look } = looking({ isUnknown: true });
-    expect((await look(projectObjects("shop", own, books))).isConfirmed).toBe(false);
+    const { confirm } = looking({ isUnknown: true });
+    expect((await confirm(projectObjects("shop", own, books))).isConfirmed).toBe(false);
   });
 
   it("is not missing where another installation looks after it: the Project that has gone is withdrawn", async () => {
-    const { look } = looking({ present: [key, books] });
+    const { confirm } = looking({ present: [key, books] });
     const othersUids = new Set([key.metadata.uid, books.metadata.uid]);
-    expect((await look({ ...nothing, othersUids })).isConfirmed).toBe(true);
+    expect((await confirm({ ...nothing, othersUids })).isConfirmed).toBe(true);
   });
 
   it("stays where the API server can't be asked, and what is known to be gone is said all the same", async () => {
-    const { look } = looking({ isRefused: true });
+    const { confirm } = looking({ isRefused: true });
     const user = stored("ProjectUser", "ann");
-    const { isConfirmed, gone, failure } = await look(projectObjects("shop", own, books), [user]);
+    const { isConfirmed, gone, failure } = await confirm(projectObjects("shop", own, books), [user]);
     expect([isConfirmed, gone]).toEqual([false, [user]]);
     expect(failure?.error).toBeInstanceOf(ApiFailure);
   });
@@ -115,14 +115,14 @@ describe("what is published and has no object", () => {
     const going = stored("ApiKey", "ci", {
       metadata: { ...key.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" },
     });
-    const { look } = looking({ missing: ["ApiResource"] });
-    expect(await look(projectObjects("shop", own, going))).toEqual({ isConfirmed: false, gone: [going] });
+    const { confirm } = looking({ missing: ["ApiResource"] });
+    expect(await confirm(projectObjects("shop", own, going))).toEqual({ isConfirmed: false, gone: [going] });
   });
 
   it("is asked for by name where it is the Project", async () => {
-    expect((await looking({ present: [own] }).look(nothing)).isConfirmed).toBe(false);
-    const { look, asked } = looking();
-    expect((await look(nothing)).isConfirmed).toBe(true);
+    expect((await looking({ present: [own] }).confirm(nothing)).isConfirmed).toBe(false);
+    const { confirm, asked } = looking();
+    expect((await confirm(nothing)).isConfirmed).toBe(true);
     expect(asked).toContain("get Project");
   });
 });
@@ -130,9 +130,9 @@ describe("what is published and has no object", () => {
 describe("while the definition of a kind is missing or being deleted", () => {
   it("nothing is taken for gone that the watch reported as deleted, or that is missing", async () => {
     const objects = projectObjects("shop", own, books);
-    const { look, asked } = looking({ missing: ["ApiKey"] });
-    expect(await look(objects, [key])).toEqual({ isConfirmed: false, gone: [] });
-    expect(await look(objects)).toEqual({ isConfirmed: false, gone: [] });
+    const { confirm, asked } = looking({ missing: ["ApiKey"] });
+    expect(await confirm(objects, [key])).toEqual({ isConfirmed: false, gone: [] });
+    expect(await confirm(objects)).toEqual({ isConfirmed: false, gone: [] });
     expect(asked).toEqual([]);
   });
 
@@ -141,13 +141,13 @@ describe("while the definition of a kind is missing or being deleted", () => {
       metadata: { ...books.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" },
     });
     const objects = projectObjects("shop", own, going, key);
-    expect((await looking({ missing: ["ApiResource"] }).look(objects)).isConfirmed).toBe(false);
-    expect((await looking().look(objects)).isConfirmed).toBe(true);
+    expect((await looking({ missing: ["ApiResource"] }).confirm(objects)).isConfirmed).toBe(false);
+    expect((await looking().confirm(objects)).isConfirmed).toBe(true);
   });
 
   it("an object of another kind whose deletion was reported is gone all the same", async () => {
-    const { look } = looking({ missing: ["ApiResource"] });
-    expect(await look(projectObjects("shop", own), [key])).toEqual({ isConfirmed: false, gone: [key] });
+    const { confirm } = looking({ missing: ["ApiResource"] });
+    expect(await confirm(projectObjects("shop", own), [key])).toEqual({ isConfirmed: false, gone: [key] });
   });
 });
 
@@ -159,14 +159,14 @@ describe("a Project that was withdrawn", () => {
 
   it("is asked for as long as its absence would delete data, those that were kept too", async () => {
     for (const of of [entry, { ...entry, retained: true as const }]) {
-      expect((await looking({ present: [own] }).look(nothing, [], withdrawn("Delete", of))).isConfirmed).toBe(false);
+      expect((await looking({ present: [own] }).confirm(nothing, [], withdrawn("Delete", of))).isConfirmed).toBe(false);
     }
   });
 
   it("is not asked for where its absence decides over nothing", async () => {
-    const { look, asked } = looking({ present: [own] });
+    const { confirm, asked } = looking({ present: [own] });
     const kept = withdrawn("Retain", { ...entry, retained: true });
-    expect((await look(nothing, [], kept)).isConfirmed).toBe(true);
+    expect((await confirm(nothing, [], kept)).isConfirmed).toBe(true);
     expect(asked).toEqual([]);
   });
 });

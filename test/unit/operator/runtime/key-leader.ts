@@ -177,7 +177,7 @@ export function leader(world: World = {}) {
       },
     },
     absences: {
-      async look(of) {
+      async confirm(of) {
         if (world.lateFailure !== undefined) throw world.lateFailure;
         return { isConfirmed: world.confirmed ?? true, gone: of.deleted };
       },

@@ -60,7 +60,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     verify: () => call("verify"),
     rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
-    lookAtUsage: () => call("stored"),
+    refreshUsage: () => call("stored"),
     sweepOrphans: () => call("sweep"),
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;

@@ -50,7 +50,7 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
     if (command === "ZRANGEBYSCORE") return kids === undefined ? [] : ["a"];
     return ["1", null, JSON.stringify(kids), null];
   };
-  const look = () => ring.look({ ...opened, redisClient: { read } } as unknown as LeaderRedis);
+  const look = () => ring.advanceRotation({ ...opened, redisClient: { read } } as unknown as LeaderRedis);
   const waits = "Key ring rotation waits";
   for (let looks = 0; looks < 3; looks += 1) await look();
   expect(lines).toEqual([[waits, expect.stringContaining("No replica is running")]]);
