@@ -3,7 +3,6 @@
 
 import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
-import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { allObjects, effectiveDeletionPolicy, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -23,8 +22,6 @@ export interface DeletionsDeps {
   readonly api: KubeApi;
   readonly mode: "cluster" | "namespaced";
   readonly sweep: SecretSweep;
-  /** Limits how often finalizers are set again that something else removes. */
-  readonly repairs: Repairs;
   /** Applies the object that an own write returned to the cache. */
   readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
   readonly metrics: Pick<OperatorMetrics, "observeConfig">;
@@ -55,11 +52,6 @@ export interface DeletionOutcome {
    * whatever they are called.
    */
   readonly heldBy: ReadonlyMap<string, readonly string[]>;
-  /**
-   * Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none
-   * waits for that.
-   */
-  readonly finalizerRetryMs: number;
   /**
    * What the API server said where it refused to set a finalizer or to drop one; the others are as
    * they are to be.
@@ -149,10 +141,9 @@ function finalizersOfOthers(objects: ProjectObjects): ReadonlyMap<string, readon
   return held;
 }
 
-type FinalizerResults = Pick<DeletionOutcome, "gone" | "finalizerRetryMs" | "finalizerRefusals">;
+type FinalizerResults = Pick<DeletionOutcome, "gone" | "finalizerRefusals">;
 const nothingReconciled: FinalizerResults = {
   gone: new Set(),
-  finalizerRetryMs: 0,
   finalizerRefusals: [],
 };
 
@@ -165,16 +156,14 @@ async function reconcileFinalizers(
   // There the operator has no right to touch the objects themselves, only their status.
   if (deps.mode === "namespaced") return nothingReconciled;
   const gone = new Set<string>();
-  let finalizerRetryMs = 0;
   const finalizerRefusals: unknown[] = [];
   await mapLimited(allObjects(objects), writesAtATime, async (object) => {
     const { uid } = object.metadata;
     const result = await reconcileFinalizer(object, { objects, inventory }, deps).catch(asRefused);
     if (result.outcome === "refused") finalizerRefusals.push(result.error);
     if (result.outcome === "gone") gone.add(uid);
-    if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
   });
-  return { gone, finalizerRetryMs, finalizerRefusals };
+  return { gone, finalizerRefusals };
 }
 
 /** Such as by a policy about this object alone. */
@@ -188,26 +177,16 @@ interface FinalizerContext {
   readonly inventory: DataInventory | undefined;
 }
 
-type FinalizerResult =
-  | { readonly outcome: "done" | "gone" }
-  /** Something else removes the finalizer each time. */
-  | { readonly outcome: "retry"; readonly afterMs: number }
-  | { readonly outcome: "refused"; readonly error: unknown };
+type FinalizerResult = { readonly outcome: "done" | "gone" } | { readonly outcome: "refused"; readonly error: unknown };
 
 async function reconcileFinalizer(
   object: CustomResource,
   { objects, inventory }: FinalizerContext,
-  { api, mode, repairs, applyOwnWrite }: DeletionsDeps,
+  { api, mode, applyOwnWrite }: DeletionsDeps,
 ): Promise<FinalizerResult> {
   const wanted = wantsFinalizer({ object, effectivePolicy: policyOf(object, objects), mode, inventory });
   if (isAsWanted(object, wanted)) return { outcome: "done" };
-  const target = `${object.metadata.uid} finalizer`;
-  const waitMs = wanted ? repairs.waitMs(target, finalizer) : 0;
-  if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
   const result = await applyFinalizer(api, object, wanted);
-  // A finalizer that was removed here is set again, not repaired, once its deletionPolicy asks for
-  // it again.
-  repairs.wrote(target, wanted ? finalizer : "removed");
   if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };
 }

@@ -75,20 +75,6 @@ export async function orderedPurges(
   return new Set(ids.filter((_, position) => ordered[position]));
 }
 
-/**
- * Without an inventory, no name is held back for a purge that was ordered: the next object of the
- * name would lose what is written from then on. An order whose inventory was removed by hand is
- * taken back before anything is served.
- */
-export async function forgetUnrecorded(
-  ref: ProjectRef,
-  inventory: DataInventory | undefined,
-  purges: Purges,
-): Promise<void> {
-  if (inventory !== undefined) return;
-  for (const id of await purges.ordered(ref)) await purges.forget(id);
-}
-
 export async function advancePurges({ inventory, ...input }: PurgeInput): Promise<PurgeOutcome> {
   const purged = new Set<DataEntry>();
   const waiting = new Map<string, PurgeWait>();

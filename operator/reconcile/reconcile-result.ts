@@ -33,14 +33,9 @@ const refusedRequeueMs = 30_000;
 const afterRefusalMs = 1_000;
 const signingRingRequeueMs = 500;
 
-/**
- * `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all
- * are written.
- */
-export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): ReconcileResult {
+export function resultOf(outcome: ProjectOutcome, now: number): ReconcileResult {
   const { publishResult, rollout } = outcome;
   const moments = momentsOf(outcome, now);
-  if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
   const { state, availability } = rollout;
   return {
     ...earliest(moments),
@@ -73,7 +68,6 @@ function momentsOf(
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has
   // to be followed.
   if (deletion.purged.length > 0) moments.push(0);
-  if (deletion.finalizerRetryMs > 0) moments.push(deletion.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
   // The signing ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.signingRingWaits) moments.push(signingRingRequeueMs);

@@ -8,7 +8,7 @@ import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
 import { issuerSourcesOf } from "../compile/issuers.ts";
 import type { DeletionOutcome } from "../finalize/advance-deletions.ts";
-import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
+import { orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
 import { planKeptData } from "../finalize/kept-data.ts";
 import { withRetention } from "../guard-rails/apply-guard-rails.ts";
@@ -138,7 +138,6 @@ async function namespaceUidOf({ objects, published, deps }: StartedPass): Promis
 /** Which stored data are to be deleted, and whose may not be served. */
 async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
   const { objects, deleted, published, namespaceUid, redis, deps } = pass;
-  await forgetUnrecorded(objects.ref, published.data, redis.purges);
   return evaluateData({
     objects,
     deleted,
@@ -216,11 +215,11 @@ export async function writeStatuses(
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
   const outcome = outcomeOf(served, redis, deps);
-  const rewriteAfterMs = await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
+  await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
   const [refusal] = served.deletion.finalizerRefusals;
   if (refusal !== undefined) throw refusal;
-  return resultOf(outcome, rewriteAfterMs, deps.clock.now());
+  return resultOf(outcome, deps.clock.now());
 }
 
 type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;

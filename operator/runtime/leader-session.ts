@@ -11,7 +11,6 @@ import { createDeletions } from "../finalize/advance-deletions.ts";
 import { createDefinitions, type Definitions } from "../finalize/definitions.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import { createRepairs } from "../kube/repairs.ts";
 import type { Leadership } from "../lead/elector.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
@@ -357,7 +356,6 @@ export class LeaderSession {
         ...common,
         mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
         sweep: this.#sweep,
-        repairs: createRepairs(monotonic),
         metrics,
         audit,
       }),

@@ -181,26 +181,6 @@ describe("a name that is declared anew while its data are purged", () => {
   });
 });
 
-describe("a purge whose inventory somebody removed", () => {
-  it("is given up: what is served under that name by then stays", async () => {
-    const tenant = await served({}, openBooks({ deletionPolicy: "Delete" }));
-    await write(tenant, 2);
-    await holdPurges();
-    await tenant.remove("ApiResource", "books");
-    await eventually(async () => expect(await redis.hlen(configKeys.purges)).toBe(1), within);
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await redis.hdel(configKeys.data, `${tenant.namespace}/shop`);
-    await fleet.addOperator();
-    await tenant.gone("ApiResource", "books");
-    await tenant.create(openBooks());
-    await tenant.reports("ApiResource", "books", "Ready", within);
-    await letPurgesGo();
-    await new Promise((resume) => setTimeout(resume, 3_000));
-    await counted(tenant, 2);
-    expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0);
-  });
-});
-
 describe("a Project that is being deleted", () => {
   it("is released by an edit to Retain: it goes, and its data stay", async () => {
     const tenant = await served({ deletionPolicy: "Delete" }, openBooks());

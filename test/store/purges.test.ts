@@ -353,7 +353,6 @@ function cutOff(at: number, when: "before" | "after"): Purges {
     isOrdered: cut(purges.isOrdered),
     isDone: cut(purges.isDone),
     forget: cut(purges.forget),
-    ordered: cut(purges.ordered),
   };
 }
 

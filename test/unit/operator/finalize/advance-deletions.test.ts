@@ -1,23 +1,15 @@
-// Finalizers of objects: of one whose deletionPolicy its user changes again and again, where what
-// this operator took away itself is no repair, and of one from which somebody else takes it away.
+// Finalizers of the objects of one Project, which are set and removed side by side.
 
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createDeletions, type DeletionsDeps } from "../../../../operator/finalize/advance-deletions.ts";
 import { finalizer } from "../../../../operator/finalize/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
-import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const api = { apply: async (_: unknown, body: unknown) => body as KubeObject } as unknown as KubeApi;
-let repairs: Repairs;
-let now: number;
-beforeEach(() => {
-  now = 0;
-  repairs = createRepairs(() => now);
-});
 
-const deps: Omit<DeletionsDeps, "repairs"> = {
+const deps: DeletionsDeps = {
   api,
   mode: "cluster",
   sweep: { sweepSubject: async () => [] } as unknown as DeletionsDeps["sweep"],
@@ -25,20 +17,6 @@ const deps: Omit<DeletionsDeps, "repairs"> = {
   metrics: { observeConfig: () => undefined },
   audit: { write: () => undefined },
 };
-
-async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly string[]): Promise<number> {
-  const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
-  const objects = projectObjects("shop", shop);
-  const deletions = { objects, isNamespaceGone: false, deleted: [], inventory: undefined };
-  return (await createDeletions({ ...deps, repairs }).advance(deletions, {} as OpenRedis)).finalizerRetryMs;
-}
-
-it("a deletionPolicy that is changed back and forth has its finalizer set at once each time", async () => {
-  for (let time = 0; time < 10; time += 1) {
-    expect(await unsetMs("Delete", [])).toBe(0);
-    await unsetMs("Retain", [finalizer]);
-  }
-});
 
 it("finalizers of many objects are set side by side, eight at most", async () => {
   const names = Array.from({ length: 20 }, (_, at) => `resource-${at}`);
@@ -54,22 +32,8 @@ it("finalizers of many objects are set side by side, eight at most", async () =>
     return body as KubeObject;
   };
   const deletions = { objects, isNamespaceGone: false, deleted: [], inventory: undefined };
-  await createDeletions({ ...deps, api: { ...api, apply } as KubeApi, repairs }).advance(deletions, {} as OpenRedis);
+  await createDeletions({ ...deps, api: { ...api, apply } as KubeApi }).advance(deletions, {} as OpenRedis);
   expect(most).toBe(8);
-});
-
-it("a finalizer that something else takes away each time is set again after growing waits", async () => {
-  for (let time = 0; time < 4; time += 1) expect(await unsetMs("Delete", [])).toBe(0);
-  let lastWait = 0;
-  for (let time = 0; time < 4; time += 1) {
-    const wait = await unsetMs("Delete", []);
-    expect(wait).toBeGreaterThan(lastWait);
-    now += wait - 1;
-    expect(await unsetMs("Delete", [])).toBe(1);
-    now += 1;
-    expect(await unsetMs("Delete", [])).toBe(0);
-    lastWait = wait;
-  }
 });
 
 it("a finalizer that the API server refuses to drop keeps no other object from going; any other failure ends the pass", async () => {
@@ -84,7 +48,7 @@ it("a finalizer that the API server refuses to drop keeps no other object from g
     const objects = projectObjects("shop", stored("Project", "shop"), ...going);
     const deletions = { objects, isNamespaceGone: false, deleted: [], inventory: undefined };
     const refusing = { apply } as unknown as KubeApi;
-    return createDeletions({ ...deps, api: refusing, repairs }).advance(deletions, {} as OpenRedis);
+    return createDeletions({ ...deps, api: refusing }).advance(deletions, {} as OpenRedis);
   };
   const protectedByPolicy = new ApiFailure(422, { reason: "Invalid", message: "protected" });
   const { gone, finalizerRefusals } = await attempt(protectedByPolicy);

@@ -6,7 +6,6 @@ import type { CompiledProject } from "../../../../core/config/types.ts";
 import { createDeletions } from "../../../../operator/finalize/advance-deletions.ts";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
@@ -125,7 +124,6 @@ export function leader(world: World = {}) {
     quotaUsages: () => new Map(),
   } as Partial<Acknowledgements> as Acknowledgements;
   const purges: Partial<Purges> = {
-    ordered: async () => [],
     isOrdered: async () => false,
     isDone: async () => false,
     order: async () => undefined,
@@ -205,7 +203,6 @@ export function leader(world: World = {}) {
         if (world.statusFailure !== undefined) throw world.statusFailure;
         const further = isChanged?.() === true ? ["until it was changed"] : [];
         calls.push(["write", written === undefined ? [] : [written.metadata.name], ...further]);
-        return 0;
       },
       writeUnpublished: async (_, { reason, message }) => void calls.push(["writeUnpublished", reason, message]),
       writeContested: async (_, { message }) => void calls.push(["writeContested", message]),
@@ -230,7 +227,6 @@ export function leader(world: World = {}) {
       api: {} as KubeApi,
       applyOwnWrite: () => undefined,
       mode: "cluster",
-      repairs: createRepairs(() => 0),
       sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
       metrics: { observeConfig: () => undefined },
       audit,
