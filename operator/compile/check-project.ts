@@ -38,8 +38,6 @@ export interface CheckedProject {
   /** Absent = the Project has never been good: nothing of it may be served. */
   readonly live?: Pick<CompiledProject, "project" | "signing" | "issuers">;
   readonly verdict: Verdict;
-  /** The keys of some issuers are being fetched for the first time. */
-  readonly awaitsIssuers?: true;
 }
 
 export function checkProject(project: Project, context: ProjectContext): CheckedProject {
@@ -51,14 +49,13 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   if (!config.ok) return fallBack(project, context, issuers, config.refusal);
   if (!signing.ok) return fallBack(project, context, issuers, signing.refusal);
   const live = { project: config.value, signing: signing.value, issuers };
-  const pending = compiled.isPending ? ({ awaitsIssuers: true } as const) : {};
   const [first, ...others] = [...hosts.refused, ...compiled.refused];
-  if (first === undefined) return { live, verdict: { ...subject, accepted: true, notices }, ...pending };
+  if (first === undefined) return { live, verdict: { ...subject, accepted: true, notices } };
   // What a platform's rule forbids needs a person just as a conflict does; the first one's reason
   // speaks for all.
   const faults = [faultOf(first), ...[...others, ...notices].map(faultOf)] as const;
   const refusal = { reason: first.reason, faults };
-  return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
+  return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true } };
 }
 
 function fallBack(

@@ -34,11 +34,6 @@ export interface CompileResult {
   readonly config?: CompiledProject;
   /** The Project's first, then its children's by kind and name. */
   readonly verdicts: readonly Verdict[];
-  /**
-   * The keys of some issuers are being fetched for the first time: the verdict of the Project is
-   * about to be another one.
-   */
-  readonly awaitsIssuers?: true;
 }
 
 export function compileProject(input: CompileInput): CompileResult {
@@ -48,11 +43,11 @@ export function compileProject(input: CompileInput): CompileResult {
   if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
-  const { live, verdict, ...pending } = checkProject(project, input);
+  const { live, verdict } = checkProject(project, input);
   if (live === undefined)
     return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
   const children = compileAllChildren(input, live.project);
-  return { config: { ...live, ...children.config }, verdicts: [verdict, ...children.verdicts], ...pending };
+  return { config: { ...live, ...children.config }, verdicts: [verdict, ...children.verdicts] };
 }
 
 const noUids: ReadonlySet<string> = new Set();

@@ -45,13 +45,9 @@ export function resultOf(outcome: ProjectOutcome, now: number): ReconcileResult 
   };
 }
 
-/**
- * What is due comes in time, however long its statuses wait. `statusDelayMs`: they are not to be
- * written within that time, unless something happens.
- */
-export function unreportedResult(unreported: Unreported, now: number, statusDelayMs?: number): ReconcileResult {
-  const moments = momentsOf(unreported, now);
-  return statusDelayMs === undefined ? { ...earliest(moments), unreported } : earliest([...moments, statusDelayMs]);
+/** What is due comes in time, however long its statuses wait. */
+export function unreportedResult(unreported: Unreported, now: number): ReconcileResult {
+  return { ...earliest(momentsOf(unreported, now)), unreported };
 }
 
 /** Milliseconds until something is due, whatever replicas do. */

@@ -12,7 +12,6 @@ import { orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
 import { planKeptData } from "../finalize/kept-data.ts";
 import { withRetention } from "../guard-rails/apply-guard-rails.ts";
-import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { IssuerSource } from "../model/issuers.ts";
@@ -30,8 +29,6 @@ import type { Served, Unreported } from "./served.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
-/** A password alone is hashed within this time. */
-const unsaidHashingMs = 1_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
@@ -80,20 +77,8 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const { objects, redis, publishResult } = served;
   const compiled = { config, verdicts, requests };
   const versions = versionsOf(objects);
-  const statusDelayMs = statusDelayOf(served);
   const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, deletion };
-  return unreportedResult(unreported, pass.deps.clock.now(), statusDelayMs);
-}
-
-/**
- * Where what is said now would be taken back in a moment. Once the keys of an issuer are there, or
- * can't be had, and once a password is hashed, the Project is served anew.
- */
-function statusDelayOf({ compiled: { awaitsIssuers }, resolved }: Served): number | undefined {
-  if (awaitsIssuers === true) return pendingMs;
-  const { hashingMs, hasLaterWrites, isComplete } = resolved;
-  if (hasLaterWrites && isComplete) return 0;
-  return hashingMs === undefined || hashingMs >= unsaidHashingMs ? undefined : unsaidHashingMs - hashingMs;
+  return unreportedResult(unreported, pass.deps.clock.now());
 }
 
 /** The keys of external issuers are fetched while all that follows goes on. */
@@ -252,7 +237,7 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
   const requests = deps.deletionRequests.requestsOf(objects.ref);
-  const { config, verdicts, ...pending } = compileProject({
+  const { config, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,
     credentials: resolved.credentials,
@@ -273,7 +258,6 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
   return {
     config: config && withUnserved(config, data.inventory),
     verdicts,
-    ...pending,
     data,
     requests,
     evaluatedAt: now,
@@ -307,7 +291,7 @@ async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     maxWritten,
   });
-  const hashingMs = hashes.end();
+  hashes.end();
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,
     report(event) {
@@ -317,7 +301,7 @@ async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     },
   });
   const isComplete = written.refused.length === 0;
-  return { ...written.resolved, isComplete, ...(hashingMs !== undefined && { hashingMs }) };
+  return { ...written.resolved, isComplete };
 }
 
 /**

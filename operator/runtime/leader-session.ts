@@ -84,7 +84,7 @@ export class LeaderSession {
       rolloutOf: (revision) => this.#opened?.acknowledgements.rolloutOf(revision) ?? "waiting",
       observe: (taken) => metrics.observeConfig({ kind: "revoked", seconds: taken }),
     });
-    this.#hasher = createPasswordHasher({ queue: this.#queue, monotonic });
+    this.#hasher = createPasswordHasher({ queue: this.#queue });
     this.#limits = createTenantLimits(context);
     this.#hosts = createHostRegistry(this.#limits.hosts);
     this.#namespaces = createNamespaceUids({

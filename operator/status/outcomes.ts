@@ -35,11 +35,6 @@ export interface ResolvedProject extends ProjectResolution {
   /** False when the API server refused a Secret: a later attempt may succeed. */
   readonly isComplete: boolean;
   /**
-   * Milliseconds for which passwords of the Project have waited to be hashed; undefined = none
-   * waits.
-   */
-  readonly hashingMs?: number;
-  /**
    * Secrets could not be read or written: credentials are as they are published, and the reconcile
    * fails with this once that is published.
    */
@@ -56,11 +51,6 @@ export interface CompileOutcome {
   /** Undefined = nothing is served. */
   readonly config: CompiledProject | undefined;
   readonly verdicts: readonly Verdict[];
-  /**
-   * The keys of some issuers are being fetched for the first time: the verdict of the Project is
-   * about to be another one.
-   */
-  readonly awaitsIssuers?: true;
   readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];

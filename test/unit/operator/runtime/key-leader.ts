@@ -62,7 +62,7 @@ export interface World {
   /** What is known of every external issuer, all of which are allowed; default: none is. */
   readonly issuer?: KnownIssuer;
   /** No password is hashed yet, for so long by now. */
-  readonly hashingMs?: number;
+  readonly isHashing?: boolean;
   /** What is on record of stored data once this run has written it. */
   readonly recorded?: DataInventory;
   /** What people ask to be deleted of them. */
@@ -216,10 +216,9 @@ export function leader(world: World = {}) {
     },
     hasher: {
       passOf: (of) => ({
-        hashPassword: async (password) => (world.hashingMs === undefined ? fakeHash(password) : undefined),
+        hashPassword: async (password) => (world.isHashing === true ? undefined : fakeHash(password)),
         end() {
           hashesEnded.push(of);
-          return world.hashingMs;
         },
       }),
     },
