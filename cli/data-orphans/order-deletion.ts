@@ -3,10 +3,10 @@
 // operator has read them and replicas have deleted the data.
 
 import { pause, type Timers } from "../../core/timers.ts";
-import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/finalize/deletion-requests.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../../operator/kube/api.ts";
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../../operator/kube/objects.ts";
 import type { DataInventory } from "../../operator/model/data-inventory.ts";
+import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/stored-data/deletion-requests.ts";
 import { StartRefused } from "../start-refused.ts";
 import { nameOf, type RetainedItem } from "./retained-item.ts";
 

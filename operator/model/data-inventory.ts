@@ -43,7 +43,7 @@ export interface DataEntry {
   /**
    * With `purgeFromRevision`: UID of the object or Project whose deletion purges it, which can be
    * released while that one is there; or which annotation asked for it
-   * (finalize/deletion-requests.ts), and then it is final.
+   * (stored-data/deletion-requests.ts), and then it is final.
    */
   readonly purgeCause?: string;
 }

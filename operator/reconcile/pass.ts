@@ -6,11 +6,10 @@ import type { Clock } from "../../core/clock.ts";
 import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckResource } from "../compile/resource-check.ts";
+import type { Absences } from "../deletion/absences.ts";
+import type { Deletions } from "../deletion/advance-deletions.ts";
+import type { NamespaceUids } from "../deletion/namespace-uids.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
-import type { Absences } from "../finalize/absences.ts";
-import type { Deletions } from "../finalize/advance-deletions.ts";
-import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
-import type { NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { IssuerFetcher } from "../issuers/issuer-fetcher.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
@@ -22,6 +21,7 @@ import type { PublishedProject } from "../publish/writer-session.ts";
 import type { PasswordHasher } from "../queue/password-hasher.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
+import type { DeletionInbox } from "../stored-data/deletion-inbox.ts";
 
 /** What the watches tell a pass. */
 export interface WatchedForPass {

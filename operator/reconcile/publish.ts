@@ -6,15 +6,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { CompiledProject, KeyConfig, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { compileIssuers, suspendedIssuers } from "../compile/issuers.ts";
-import { inventoryAuditEntries } from "../finalize/data-audit.ts";
-import { planData } from "../finalize/data-plan.ts";
-import { withdrawnBy } from "../finalize/withdrawn.ts";
+import { withdrawnBy } from "../deletion/withdrawn.ts";
 import type { DataInventory } from "../model/data-inventory.ts";
 import type { Child } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompileOutcome } from "../status/outcomes.ts";
+import { inventoryAuditEntries } from "../stored-data/data-audit.ts";
+import { planData } from "../stored-data/data-plan.ts";
 import type { Pass, StartedPass } from "./pass.ts";
 
 export async function publishStep(pass: Pass, compiled: CompileOutcome): Promise<PublishResult> {

@@ -1,7 +1,7 @@
 // What a run of a reconcile has served, as its statuses are made from it.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DeletionOutcome } from "../finalize/advance-deletions.ts";
+import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { CompileOutcome, ProjectOutcome, ResolvedProject } from "../status/outcomes.ts";
 

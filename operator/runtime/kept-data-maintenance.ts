@@ -3,11 +3,11 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { projectOfKey } from "../../core/config/config-keys.ts";
-import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-inbox.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
 import { type KeptFigures, keptFigures, nothingKept } from "../observe/figures.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
+import { createDeletionInbox, type DeletionInbox } from "../stored-data/deletion-inbox.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
 export interface KeptDataMaintenanceDeps {

@@ -5,11 +5,11 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
+import { createAbsences } from "../deletion/absences.ts";
+import { createDeletions } from "../deletion/advance-deletions.ts";
+import { createDefinitions, type Definitions } from "../deletion/definitions.ts";
+import { createNamespaceUids, type NamespaceUids } from "../deletion/namespace-uids.ts";
 import { createEventRecorder, type StoppableRecorder } from "../events/event-recorder.ts";
-import { createAbsences } from "../finalize/absences.ts";
-import { createDeletions } from "../finalize/advance-deletions.ts";
-import { createDefinitions, type Definitions } from "../finalize/definitions.ts";
-import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { Leadership } from "../lead/elector.ts";
 import { fencedApi } from "../lead/fenced-api.ts";

@@ -4,7 +4,6 @@
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { keptFrom } from "../finalize/kept-data.ts";
 import { withRetention } from "../guard-rails/apply-guard-rails.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
@@ -20,6 +19,7 @@ import type { Unreported } from "../reconcile/served.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
+import { keptFrom } from "../stored-data/kept-data.ts";
 import type { Ownership } from "./ownership.ts";
 
 export interface ProcessKeyDeps extends ReconcileDeps {

@@ -3,7 +3,7 @@
 // stay. Each decision asks the API server, not the cache.
 
 import { isKind, type Kind } from "../../core/manifests/object.ts";
-import type { Definitions } from "../finalize/definitions.ts";
+import type { Definitions } from "../deletion/definitions.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/objects.ts";
 import type { CustomResource } from "../model/objects.ts";

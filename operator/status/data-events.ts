@@ -2,11 +2,11 @@
 // were kept when it went, or were taken over from an earlier namespace.
 
 import type { EventNote } from "../events/event-recorder.ts";
-import { requestCause } from "../finalize/deletion-requests.ts";
 import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
 import type { CustomResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Subject } from "../model/verdict.ts";
+import { requestCause } from "../stored-data/deletion-requests.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 
 export interface DataEventInput {

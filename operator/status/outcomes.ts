@@ -3,10 +3,7 @@
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { CompiledProject } from "../../core/config/types.ts";
-import type { DeletionOutcome } from "../finalize/advance-deletions.ts";
-import type { DeletionWait } from "../finalize/advance-purges.ts";
-import type { DataEvaluation } from "../finalize/data-plan.ts";
-import type { DeletionRequest } from "../finalize/deletion-requests.ts";
+import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -16,6 +13,9 @@ import type { PublishResult } from "../publish/writer-session.ts";
 import type { KeyStatus } from "../resolve/key.ts";
 import type { ProjectResolution } from "../resolve/project.ts";
 import type { UserStatus } from "../resolve/user.ts";
+import type { DeletionWait } from "../stored-data/advance-purges.ts";
+import type { DataEvaluation } from "../stored-data/data-plan.ts";
+import type { DeletionRequest } from "../stored-data/deletion-requests.ts";
 
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;

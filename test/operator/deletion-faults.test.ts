@@ -5,7 +5,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { finalizer } from "../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../operator/deletion/finalizers.ts";
 import { parseInventory } from "../../operator/publish/data-inventories.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";

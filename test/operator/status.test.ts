@@ -1,7 +1,7 @@
 // Statuses and finalizers as the API server takes them.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { applyFinalizer, finalizer } from "../../operator/finalize/finalizers.ts";
+import { applyFinalizer, finalizer } from "../../operator/deletion/finalizers.ts";
 import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/objects.ts";

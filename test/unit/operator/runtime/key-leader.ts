@@ -3,8 +3,7 @@
 
 import { createSecretKey } from "node:crypto";
 import type { CompiledProject } from "../../../../core/config/types.ts";
-import { createDeletions } from "../../../../operator/finalize/advance-deletions.ts";
-import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
+import { createDeletions } from "../../../../operator/deletion/advance-deletions.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
@@ -18,6 +17,7 @@ import type { PublishedProject } from "../../../../operator/publish/writer-sessi
 import { createOwnership } from "../../../../operator/runtime/ownership.ts";
 import { type KeyListener, type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
+import type { DeletionRequest } from "../../../../operator/stored-data/deletion-requests.ts";
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";

@@ -3,12 +3,12 @@
 // in the run that serves it.
 
 import { describe, expect, it } from "vitest";
-import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
+import type { DeletionRequest } from "../../../../operator/stored-data/deletion-requests.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { key, leader, type World } from "./key-leader.ts";
 

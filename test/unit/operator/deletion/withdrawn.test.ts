@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
-import { type Withdrawing, withdrawnBy } from "../../../../operator/finalize/withdrawn.ts";
+import { type Withdrawing, withdrawnBy } from "../../../../operator/deletion/withdrawn.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { Refused } from "../../../../operator/model/verdict.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";

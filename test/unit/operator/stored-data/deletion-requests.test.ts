@@ -4,7 +4,7 @@ import {
   maxAheadMs,
   maxAnnotationBytes,
   readRequests,
-} from "../../../../operator/finalize/deletion-requests.ts";
+} from "../../../../operator/stored-data/deletion-requests.ts";
 
 const now = Date.parse("2026-11-23T12:00:00Z");
 const at = "2026-11-22T08:30:00Z";

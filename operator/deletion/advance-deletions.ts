@@ -10,9 +10,9 @@ import type { AuditLog } from "../observe/audit-log.ts";
 import type { OperatorMetrics } from "../observe/metrics.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
-import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
-import { purgeEntry } from "./data-audit.ts";
-import { isEmpty } from "./data-plan.ts";
+import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "../stored-data/advance-purges.ts";
+import { purgeEntry } from "../stored-data/data-audit.ts";
+import { isEmpty } from "../stored-data/data-plan.ts";
 import { applyFinalizer, finalizer, hasFinalizer, isAsWanted, wantsFinalizer } from "./finalizers.ts";
 
 /** Finalizers of one Project that are set or removed side by side. */

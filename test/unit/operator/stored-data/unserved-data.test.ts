@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
-import { withUnserved } from "../../../../operator/finalize/data-plan.ts";
 import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
+import { withUnserved } from "../../../../operator/stored-data/data-plan.ts";
 import { project, withConfig, withLimits, withResource } from "../../../support/http/projects.ts";
 
 const entry = (what: DataEntry["what"], name: string, more: Partial<DataEntry> = {}): DataEntry => ({

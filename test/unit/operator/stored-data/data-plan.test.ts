@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
-import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
-import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
+import { purgeId } from "../../../../operator/stored-data/advance-purges.ts";
+import { type DataInput, evaluateData, planData } from "../../../../operator/stored-data/data-plan.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";

@@ -2,11 +2,11 @@
 // until it is done.
 
 import { describe, expect, it } from "vitest";
-import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
-import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataInventory, DeletedProject } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { withPurgeRevision } from "../../../../operator/publish/data-inventories.ts";
+import { purgeId } from "../../../../operator/stored-data/advance-purges.ts";
+import { type DataInput, evaluateData, planData } from "../../../../operator/stored-data/data-plan.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 

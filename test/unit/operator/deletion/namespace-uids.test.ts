@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createNamespaceUids } from "../../../../operator/finalize/namespace-uids.ts";
+import { createNamespaceUids } from "../../../../operator/deletion/namespace-uids.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-inventory.ts";
 import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
-import { readRequests, requestCause } from "../../../../operator/finalize/deletion-requests.ts";
-import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
 import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
+import { readRequests, requestCause } from "../../../../operator/stored-data/deletion-requests.ts";
+import { type KeptInput, keptFrom, withKept } from "../../../../operator/stored-data/kept-data.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 

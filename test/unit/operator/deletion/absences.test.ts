@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../core/manifests/object.ts";
-import { createAbsences, publishedChildren } from "../../../../operator/finalize/absences.ts";
-import { createDefinitions } from "../../../../operator/finalize/definitions.ts";
+import { createAbsences, publishedChildren } from "../../../../operator/deletion/absences.ts";
+import { createDefinitions } from "../../../../operator/deletion/definitions.ts";
 import {
   ApiFailure,
   type KubeObject,

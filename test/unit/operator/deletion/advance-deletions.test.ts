@@ -1,8 +1,8 @@
 // Finalizers of the objects of one Project, which are set and removed side by side.
 
 import { expect, it } from "vitest";
-import { createDeletions, type DeletionsDeps } from "../../../../operator/finalize/advance-deletions.ts";
-import { finalizer } from "../../../../operator/finalize/finalizers.ts";
+import { createDeletions, type DeletionsDeps } from "../../../../operator/deletion/advance-deletions.ts";
+import { finalizer } from "../../../../operator/deletion/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";

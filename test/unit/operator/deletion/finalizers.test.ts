@@ -4,7 +4,7 @@ import {
   type FinalizerInput,
   finalizer,
   wantsFinalizer,
-} from "../../../../operator/finalize/finalizers.ts";
+} from "../../../../operator/deletion/finalizers.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";

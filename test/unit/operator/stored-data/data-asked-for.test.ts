@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import { evaluateData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import { refuse } from "../../../../operator/model/verdict.ts";
+import { evaluateData } from "../../../../operator/stored-data/data-plan.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const publishedInventory: DataInventory = {

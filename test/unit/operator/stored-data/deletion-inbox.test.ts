@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createDeletionInbox } from "../../../../operator/finalize/deletion-inbox.ts";
-import { deletionAnnotation } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
+import { createDeletionInbox } from "../../../../operator/stored-data/deletion-inbox.ts";
+import { deletionAnnotation } from "../../../../operator/stored-data/deletion-requests.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const at = "2025-10-01T00:00:00Z";
