@@ -8,7 +8,7 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeObject, type KubeReader } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/objects.ts";
 import { isOthers } from "../../operator/model/controller.ts";
-import { type DataEntry, type DataInventory, isDataKept } from "../../operator/model/data-inventory.ts";
+import { type DataEntry, type DataInventory, isRetained } from "../../operator/model/data-inventory.ts";
 import { dataInventoryPages } from "../../operator/publish/data-inventories.ts";
 import type { RetainedBecause, RetainedItem } from "./retained-item.ts";
 
@@ -57,7 +57,7 @@ export function itemsOf(
   const isListed = (entry: DataEntry): boolean =>
     entry.purgeFromRevision !== undefined ||
     isForeign(entry, found) ||
-    isDataKept(entry, { hasProject: hasProject || found === undefined });
+    isRetained(entry, { hasProject: hasProject || found === undefined });
   return entries
     .filter(isListed)
     .map((entry) => ({ project: ref, entry, because: because(entry), state: stateOf(entry, found) }));

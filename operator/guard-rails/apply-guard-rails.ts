@@ -23,7 +23,7 @@ export function applyGuardRails(objects: ProjectObjects, rails: GuardRails): Pro
     resources: resources.map((resource) => keepingData(resource, rules)),
     rootKeys: rootKeys.map((rootKey) => keepingData(rootKey, rules)),
     notAllowed,
-    ...(rules.deletionPolicy === "Retain" && { keepsData: true as const }),
+    ...(rules.deletionPolicy === "Retain" && { retainsData: true as const }),
     ...(rules.adoptData === "Allow" && { mayAdopt: true as const }),
     limitPublished: (limits) => withinLimits(limits, rules),
   };
@@ -33,7 +33,7 @@ export function applyGuardRails(objects: ProjectObjects, rails: GuardRails): Pro
  * Objects that have gone, as `applyGuardRails` returns them. A policy of `Delete` would purge data
  * that the platform keeps, although its object was refused.
  */
-export function withKeptData(deleted: readonly CustomResource[], rails: GuardRails): readonly CustomResource[] {
+export function withRetainedData(deleted: readonly CustomResource[], rails: GuardRails): readonly CustomResource[] {
   return deleted.map((object) => {
     if (object.kind === "ProjectUser" || object.kind === "ApiKey") return object;
     return keepingData(object, rails.rulesOf(object.metadata.namespace));

@@ -1,6 +1,6 @@
 // What is known of a project's stored data while its configuration comes and goes: which
 // collections and documents there may be, of which object and namespace, and what becomes of them.
-// Kept in Redis beside the configuration, written with it in one step, so that no crash forgets a
+// Stored in Redis beside the configuration, written with it in one step, so that no crash forgets a
 // purge or does one that was not ordered.
 
 import { childKinds, type DataKind, dataKinds } from "./kinds.ts";
@@ -15,24 +15,25 @@ export interface DataEntry {
   /** UID of the namespace that it was served from. */
   readonly namespaceUid: string;
   /**
-   * No data were kept under the name when this object was first served. Absent = it took up kept
-   * data.
+   * No data were retained under the name when this object was first served. Absent = it took up
+   * retained data.
    */
   readonly startedEmpty?: true;
   /** The object's own policy; absent = it inherits its Project's. */
   readonly policy?: DeletionPolicy;
   /**
-   * Its object has gone and its data were kept: only the Project's own deletion still purges them.
+   * Its object has gone and its data were retained: only the Project's own deletion still purges
+   * them.
    */
   readonly retained?: true;
   /**
-   * When it ceased to be served and was kept, RFC 3339; absent while it is served, and until a
-   * reconcile has found it kept.
+   * When it ceased to be served and was retained, RFC 3339; absent while it is served, and until a
+   * reconcile has found it retained.
    */
   readonly retainedAt?: string;
   /**
-   * An object of this namespace still claims the name. The time of being kept starts when the last
-   * such object goes.
+   * An object of this namespace still claims the name. The time of being retained starts when the
+   * last such object goes.
    */
   readonly guarded?: true;
   /**
@@ -90,10 +91,10 @@ export function mayDependOnObject({ entries }: DataInventory): boolean {
 }
 
 /**
- * Whether its data are kept without being served: of an object that has gone, or of a Project that
- * is not there.
+ * Whether its data are retained without being served: of an object that has gone, or of a Project
+ * that is not there.
  */
-export function isDataKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
+export function isRetained(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
   if (entry.purgeFromRevision !== undefined) return false;
   return entry.retained === true || entry.retainedAt !== undefined || !hasProject;
 }

@@ -21,7 +21,7 @@ import { dataEventsOf } from "../status/data-events.ts";
 import type { CompileOutcome, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { orderedPurges } from "../stored-data/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../stored-data/data-plan.ts";
-import { planKeptData } from "../stored-data/kept-data.ts";
+import { planRetainedData } from "../stored-data/retained-data.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
 import { type ReconcileResult, resultOf, unreportedResult } from "./reconcile-result.ts";
@@ -93,7 +93,7 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
   const { ref } = seen.objects;
   const redis = await deps.writer.session();
   const published = await redis.publisher.load(ref);
-  const isKept = published.data !== undefined && seen.objects.keepsData === true;
+  const isKept = published.data !== undefined && seen.objects.retainsData === true;
   return {
     ...seen,
     deps,
@@ -248,7 +248,7 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
     checkResource: deps.checkResource,
     ...(published.config !== undefined && { published: published.config }),
   });
-  const data = planKeptData(evaluation, {
+  const data = planRetainedData(evaluation, {
     objects,
     config: namespaceUid === undefined ? undefined : config,
     namespaceUid,

@@ -28,7 +28,6 @@ import type { CacheListener } from "../watch/caches.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
-import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
 import { createLeaderIssuers, type LeaderIssuers } from "./leader-issuers.ts";
 import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
@@ -38,6 +37,7 @@ import { createOwnership } from "./ownership.ts";
 import { type KeyListener, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
+import { createRetainedDataMaintenance, type RetainedDataMaintenance } from "./retained-data-maintenance.ts";
 import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
@@ -45,7 +45,7 @@ import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
 import { createUsageMaintenance, type UsageMaintenance } from "./usage-maintenance.ts";
 
 export class LeaderSession {
-  readonly keptData: KeptDataMaintenance;
+  readonly retainedData: RetainedDataMaintenance;
   readonly usage: UsageMaintenance;
   readonly revocations: Revocations;
   readonly issuers: LeaderIssuers;
@@ -147,7 +147,7 @@ export class LeaderSession {
       },
     });
     const redis = () => this.#opened;
-    this.keptData = createKeptDataMaintenance({
+    this.retainedData = createRetainedDataMaintenance({
       context,
       api: this.#api,
       enqueue: (key) => this.#queue.add(key),
@@ -307,7 +307,8 @@ export class LeaderSession {
 
   async #rotateKeyRing(): Promise<void> {
     await this.#writer.session();
-    if (this.#opened !== undefined) await this.keptData.takeRequests(await this.#keyRing.advanceRotation(this.#opened));
+    if (this.#opened !== undefined)
+      await this.retainedData.takeRequests(await this.#keyRing.advanceRotation(this.#opened));
   }
 
   #keyDeps(): ProcessKeyDeps & ReportKeyDeps {
@@ -351,7 +352,7 @@ export class LeaderSession {
       hosts: this.#hosts,
       issuers: this.issuers,
       checkResource: createResourceCheck(),
-      deletionRequests: this.keptData.deletions,
+      deletionRequests: this.retainedData.deletions,
       deletions: createDeletions({
         ...common,
         mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",

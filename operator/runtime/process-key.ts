@@ -19,7 +19,7 @@ import type { Unreported } from "../reconcile/served.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
-import { keptFrom } from "../stored-data/kept-data.ts";
+import { retainedFrom } from "../stored-data/retained-data.ts";
 import type { Ownership } from "./ownership.ts";
 
 export interface ProcessKeyDeps extends ReconcileDeps {
@@ -143,7 +143,7 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
 async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
   const { config, data, revision } = await publisher.load(ref);
   if (config !== undefined || revision > 0) {
-    await publisher.withdraw(ref, data && keptFrom(withRetention(data), deps.clock.now()));
+    await publisher.withdraw(ref, data && retainedFrom(withRetention(data), deps.clock.now()));
     deps.listener.published(ref, undefined);
   }
   if (config !== undefined) {

@@ -1,6 +1,6 @@
-// Says what became of a project's stored data with one pass: kept without their object, taken over
-// from an earlier namespace, asked to be deleted, ordered to be purged, purged. Pure: entries of
-// inventories in, entries of the audit log out.
+// Says what became of a project's stored data with one pass: retained without their object, taken
+// over from an earlier namespace, asked to be deleted, ordered to be purged, purged. Pure: entries
+// of inventories in, entries of the audit log out.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataInventory } from "../model/data-inventory.ts";

@@ -69,19 +69,19 @@ export function planData(
   const served = servedEntries(config, objects, { namespaceUid, before });
   const clash = [...served.keys()].find((entryKey) => open.has(entryKey));
   if (clash !== undefined) throw new Error(`The configuration serves ${clash}, whose data are to be deleted`);
-  const kept = [...before.values()].filter((entry) => !served.has(entryKeyOf(entry)));
+  const retained = [...before.values()].filter((entry) => !served.has(entryKeyOf(entry)));
   return sorted({
     policy: project.spec.deletionPolicy,
     projectUid: project.metadata.uid,
-    entries: [...kept, ...served.values()],
+    entries: [...retained, ...served.values()],
     ...(inventory?.deletedProjects !== undefined && { deletedProjects: inventory.deletedProjects }),
   });
 }
 
 /**
- * The configuration with what counts for its quota without being served: what was kept of objects
- * that went, and what is to be purged. Else deleting a resource and making another one would give
- * the whole quota again.
+ * The configuration with what counts for its quota without being served: what was retained of
+ * objects that went, and what is to be purged. Else deleting a resource and making another one
+ * would give the whole quota again.
  */
 export function withUnserved(config: CompiledProject, inventory: DataInventory | undefined): CompiledProject {
   const { unserved: _, ...project } = config.project;
@@ -292,8 +292,8 @@ export function deletedProjects({
 }: DeletedProjectsInput): readonly DeletedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
   // A Project that comes back as itself keeps its sessions if it comes in time.
-  const kept = recorded.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
+  const retained = recorded.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
   const served = publishedConfig?.project.uid;
-  if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
-  return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxDeletedProjects);
+  if (served === undefined || served === live || retained.some(({ uid }) => uid === served)) return retained;
+  return [...retained, { uid: served, purgeFromRevision: 0 }].slice(-maxDeletedProjects);
 }

@@ -34,11 +34,11 @@ export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry 
   const source = object ?? context.goneOf(entry.uid);
   const policy = source === undefined ? entry.policy : source.spec.deletionPolicy;
   const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, ...rest } = entry;
-  const kept: DataEntry = { ...rest, ...(policy !== undefined && { policy }) };
+  const retained: DataEntry = { ...rest, ...(policy !== undefined && { policy }) };
   if (purgeFromRevision !== undefined && !isReleasable(entry, context)) return entry;
   const by = purgeCauseOf(entry, { object, policy }, context);
-  if (by !== undefined) return { ...kept, purgeFromRevision: purgeFromRevision ?? 0, purgeCause: by };
-  return object === undefined ? { ...kept, retained: true } : kept;
+  if (by !== undefined) return { ...retained, purgeFromRevision: purgeFromRevision ?? 0, purgeCause: by };
+  return object === undefined ? { ...retained, retained: true } : retained;
 }
 
 interface ObjectAndPolicy {
@@ -54,7 +54,8 @@ function purgeCauseOf(
 ): string | undefined {
   const { project, projectPolicy, recordedPolicy, projectUid } = context;
   if (isDeletedOrDeleting(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
-  // Data that were kept when their object was deleted do not follow a later policy of the Project.
+  // Data that were retained when their object was deleted do not follow a later policy of the
+  // Project.
   const ends = object === undefined ? entry.retained !== true : isDeletedOrDeleting(object);
   // The object may have been deleted before its Project said Delete: an operator can learn of both
   // at once. The policy recorded before decides, and of two that differ Retain counts.

@@ -1,4 +1,4 @@
-// What people ask to be deleted of kept data, by an annotation of the key ring's Secret. It is
+// What people ask to be deleted of retained data, by an annotation of the key ring's Secret. It is
 // handed to the Projects that it names, and taken away once their inventory has it, or they have
 // nothing that it means. The Secret is looked at with each look at the key ring.
 
@@ -6,7 +6,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../kube/objects.ts";
-import { type DataInventory, isDataKept } from "../model/data-inventory.ts";
+import { type DataInventory, isRetained } from "../model/data-inventory.ts";
 import { type DeletionRequest, deletionAnnotation, isMeant, readRequests } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
@@ -35,7 +35,7 @@ export interface DeletionInboxDeps {
   readonly enqueue: (key: string) => void;
   /**
    * Called once for requests of the Secret that can't be read, and for names under which nothing is
-   * kept.
+   * retained.
    */
   readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
 }
@@ -52,7 +52,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     if (request.until > now()) return false;
     // A Project that is there has its own entries guarded; its own reconcile knows whether it is.
     const entries = inventories().get(keyOfProject(request.project))?.entries ?? [];
-    if (entries.some((entry) => isDataKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
+    if (entries.some((entry) => isRetained(entry, { hasProject: false }) && isMeant(entry, request))) return false;
     warn("No data are kept under a name in a deletion request", { name: request.text });
     return true;
   };

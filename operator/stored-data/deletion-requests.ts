@@ -1,6 +1,6 @@
-// Reads what `jsonplane data orphans --delete` asks to be deleted of kept data, from an annotation
-// of the key ring's Secret. Each name says a time, and only what was kept until then is meant: what
-// is kept later stays. Pure.
+// Reads what `jsonplane data orphans --delete` asks to be deleted of retained data, from an
+// annotation of the key ring's Secret. Each name says a time, and only what was retained until then
+// is meant: what is retained later stays. Pure.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -17,9 +17,9 @@ export interface DeletionRequest {
   /** As it stands in the annotation. */
   readonly text: string;
   readonly project: ProjectRef;
-  /** Absent = all that is kept of the Project. */
+  /** Absent = all that is retained of the Project. */
   readonly data?: Pick<DataEntry, "what" | "name">;
-  /** Unix milliseconds: what was kept later is not meant. */
+  /** Unix milliseconds: what was retained later is not meant. */
   readonly until: number;
   /**
    * Its time is further ahead than clocks may differ: it is refused, and never carried out, not
@@ -37,8 +37,8 @@ export interface ReadRequests {
 /** Half of what the API server lets all annotations of an object have together. */
 export const maxAnnotationBytes = 128 * 1024;
 /**
- * A request with tomorrow's time would delete data that are kept later; clocks differ by less than
- * this.
+ * A request with tomorrow's time would delete data that are retained later; clocks differ by less
+ * than this.
  */
 export const maxAheadMs = 300_000;
 /** More would only repeat the same. */
@@ -72,7 +72,7 @@ export function requestName(project: ProjectRef, data?: Pick<DataEntry, "what" |
 }
 
 /**
- * Whether the request means what was kept so. An entry without a time may get one that is early
+ * Whether the request means what was retained so. An entry without a time may get one that is early
  * enough.
  */
 export function isMeant(entry: DataEntry, { data, until }: Pick<DeletionRequest, "data" | "until">): boolean {

@@ -1,16 +1,16 @@
-// What the leader does about stored data that are kept and not served: takes up requests to
+// What the leader does about stored data that are retained and not served: takes up requests to
 // delete them, and counts them for metrics.
 
 import type { Clock } from "../../core/clock.ts";
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
-import { type KeptFigures, keptFigures, nothingKept } from "../observe/figures.ts";
+import { nothingRetained, type RetainedFigures, retainedFigures } from "../observe/figures.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { createDeletionInbox, type DeletionInbox } from "../stored-data/deletion-inbox.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
-export interface KeptDataMaintenanceDeps {
+export interface RetainedDataMaintenanceDeps {
   readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };
   /** Bound to leadership. */
   readonly api: KubeApi;
@@ -20,19 +20,19 @@ export interface KeptDataMaintenanceDeps {
   readonly redis: () => OpenRedis | undefined;
 }
 
-export interface KeptDataMaintenance {
+export interface RetainedDataMaintenance {
   readonly deletions: DeletionInbox;
-  figures(): KeptFigures;
+  figures(): RetainedFigures;
   /** `secret` = the key ring's, as it was just read. */
   takeRequests(secret: KubeObject | undefined): Promise<void>;
 }
 
-export function createKeptDataMaintenance({
+export function createRetainedDataMaintenance({
   context,
   api,
   enqueue,
   redis,
-}: KeptDataMaintenanceDeps): KeptDataMaintenance {
+}: RetainedDataMaintenanceDeps): RetainedDataMaintenance {
   const { caches, settings, logger, clock } = context;
   const inventories = () => redis()?.publisher.dataInventories() ?? new Map();
   const hasProject = (key: string) => caches.index.projectOf(projectOfKey(key)) !== undefined;
@@ -51,7 +51,7 @@ export function createKeptDataMaintenance({
   });
   return {
     deletions,
-    figures: () => (redis() === undefined ? nothingKept : keptFigures(inventories(), hasProject)),
+    figures: () => (redis() === undefined ? nothingRetained : retainedFigures(inventories(), hasProject)),
     async takeRequests(secret) {
       if (secret !== undefined) await deletions.sync(secret);
     },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CompiledProject } from "../../../../core/config/types.ts";
 import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import { readRequests, requestCause } from "../../../../operator/stored-data/deletion-requests.ts";
-import { type KeptInput, keptFrom, withKept } from "../../../../operator/stored-data/kept-data.ts";
+import { type RetainedInput, retainedFrom, withRetained } from "../../../../operator/stored-data/retained-data.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -16,10 +16,10 @@ function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
   return { what: "resource", name, uid: `ApiResource ${name}`, namespaceUid, ...more };
 }
 
-function kept(entries: readonly DataEntry[], input: Partial<KeptInput> = {}): readonly DataEntry[] {
+function kept(entries: readonly DataEntry[], input: Partial<RetainedInput> = {}): readonly DataEntry[] {
   const inventory: DataInventory = { policy: "Retain", projectUid: "p", entries };
   const usual = { objects: projectObjects("shop"), namespaceUid, requests: [], now };
-  return withKept(inventory, { ...usual, ...input }).entries;
+  return withRetained(inventory, { ...usual, ...input }).entries;
 }
 
 const serving = (...names: readonly string[]): CompiledProject =>
@@ -40,7 +40,7 @@ describe("data that are served no more", () => {
 
   it("say it also where a Project of another class has taken the name", () => {
     const pending = entry("films", { purgeFromRevision: 7 });
-    const { entries } = keptFrom(inventoryOf(entry("books"), pending), now);
+    const { entries } = retainedFrom(inventoryOf(entry("books"), pending), now);
     expect(entries).toEqual([entry("books", { retainedAt: "2026-11-23T12:00:00.000Z" }), pending]);
   });
 });

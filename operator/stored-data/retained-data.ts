@@ -1,6 +1,6 @@
 // Plans what becomes of data that a project has and does not serve, once it is known what it
-// serves: since when they are kept, and which of them are deleted on request. Pure. Data that are
-// served, or that an existing object names, are left alone.
+// serves: since when they are retained, and which of them are deleted on request. Pure. Data that
+// are served, or that an existing object names, are left alone.
 
 import type { CompiledProject } from "../../core/config/types.ts";
 import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
@@ -9,7 +9,7 @@ import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DataEvaluation, entryKeyOf, openPurges, storingEntries } from "./data-plan.ts";
 import { type DeletionRequest, isMeant, requestCause } from "./deletion-requests.ts";
 
-export interface KeptInput {
+export interface RetainedInput {
   readonly objects: ProjectObjects;
   /** What is published from now on; absent = nothing. */
   readonly config?: CompiledProject | undefined;
@@ -20,14 +20,14 @@ export interface KeptInput {
   readonly now: number;
 }
 
-/** The evaluation, with what is kept and what is to be purged in its inventory. */
-export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvaluation {
+/** The evaluation, with what is retained and what is to be purged in its inventory. */
+export function planRetainedData(data: DataEvaluation, input: RetainedInput): DataEvaluation {
   if (data.inventory === undefined) return data;
-  const inventory = withKept(data.inventory, input);
+  const inventory = withRetained(data.inventory, input);
   return { ...data, inventory, openPurges: openPurges(inventory) };
 }
 
-export function withKept(inventory: DataInventory, input: KeptInput): DataInventory {
+export function withRetained(inventory: DataInventory, input: RetainedInput): DataInventory {
   const served = entryKeysOf(input.config);
   const claimed = claimedKeys(input.objects);
   // Data retained from now on are dated after every pending request, so that clock skew lets no
@@ -38,16 +38,16 @@ export function withKept(inventory: DataInventory, input: KeptInput): DataInvent
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(entryKeyOf(entry));
   const entries = inventory.entries.map((entry): DataEntry => {
     if (served.has(entryKeyOf(entry)) || entry.purgeFromRevision !== undefined) return entry;
-    const kept = dated(entry, { isGuarded: isGuarded(entry), since });
-    const isRequested = kept.guarded !== true && requestFor(kept) !== undefined;
-    return isRequested ? { ...kept, purgeFromRevision: 0, purgeCause: requestCause } : kept;
+    const retained = dated(entry, { isGuarded: isGuarded(entry), since });
+    const isRequested = retained.guarded !== true && requestFor(retained) !== undefined;
+    return isRequested ? { ...retained, purgeFromRevision: 0, purgeCause: requestCause } : retained;
   });
   return { ...inventory, entries };
 }
 
 interface Dating {
   readonly isGuarded: boolean;
-  /** The time of data that are kept from now on. */
+  /** The time of data that are retained from now on. */
   readonly since: number;
 }
 
@@ -63,9 +63,9 @@ function dated({ guarded, ...entry }: DataEntry, { isGuarded, since }: Dating): 
 }
 
 /** The inventory of a project that is served here no more, whatever Project has its name now. */
-export function keptFrom(inventory: DataInventory, now: number): DataInventory {
+export function retainedFrom(inventory: DataInventory, now: number): DataInventory {
   const objects = { ref: { namespace: "", name: "" }, resources: [], rootKeys: [], users: [], keys: [] };
-  return withKept(inventory, { objects, requests: [], now });
+  return withRetained(inventory, { objects, requests: [], now });
 }
 
 /**
