@@ -3,10 +3,10 @@
 // operator has read them and replicas have deleted the data.
 
 import { pause, type Timers } from "../../core/timers.ts";
-import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/finalize/deletion-requests.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../../operator/kube/api.ts";
 import { annotationsOf, secretType, withAnnotations, wordsIn } from "../../operator/kube/objects.ts";
-import type { DataRecord } from "../../operator/model/data-record.ts";
+import type { DataInventory } from "../../operator/model/data-inventory.ts";
+import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/stored-data/deletion-requests.ts";
 import { StartRefused } from "../start-refused.ts";
 import { nameOf, type RetainedItem } from "./retained-item.ts";
 
@@ -14,7 +14,7 @@ export interface OrderDeps {
   readonly api: Pick<KubeApi, "get" | "replace">;
   readonly secret: ObjectName;
   /** The operator's record of a project, as it is now. */
-  readonly recordOf: (project: RetainedItem["project"]) => Promise<DataRecord | undefined>;
+  readonly recordOf: (project: RetainedItem["project"]) => Promise<DataInventory | undefined>;
   readonly timers: Timers;
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -141,14 +141,14 @@ function sayNotOrdered(batch: readonly Ordered[], out: OrderDeps["out"]): void {
 async function recordsOf(
   open: readonly Ordered[],
   { recordOf }: OrderDeps,
-): Promise<ReadonlyMap<string, DataRecord | undefined>> {
+): Promise<ReadonlyMap<string, DataInventory | undefined>> {
   const projects = new Map(open.map(({ item: { project } }) => [requestName(project), project]));
   return new Map(await Promise.all([...projects].map(async ([name, ref]) => [name, await recordOf(ref)] as const)));
 }
 
 interface SeenState {
   readonly untaken: ReadonlySet<string>;
-  readonly records: ReadonlyMap<string, DataRecord | undefined>;
+  readonly records: ReadonlyMap<string, DataInventory | undefined>;
   /** What was seen to be under way: that is final. */
   readonly deleting: Set<Ordered>;
 }

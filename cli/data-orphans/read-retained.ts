@@ -8,8 +8,8 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeObject, type KubeReader } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/objects.ts";
 import { isOthers } from "../../operator/model/controller.ts";
-import { type DataEntry, type DataRecord, isDataKept } from "../../operator/model/data-record.ts";
-import { dataRecordPages } from "../../operator/publish/data-records.ts";
+import { type DataEntry, type DataInventory, isRetained } from "../../operator/model/data-inventory.ts";
+import { dataInventoryPages } from "../../operator/publish/data-inventories.ts";
 import type { RetainedBecause, RetainedItem } from "./retained-item.ts";
 
 export interface RetainedSources {
@@ -26,7 +26,7 @@ export async function* retainedPages(sources: RetainedSources): AsyncIterable<re
   const namespaces = createNamespaces(sources.api);
   /** A record that the operator writes meanwhile may come twice. */
   const seen = new Set<string>();
-  for await (const page of dataRecordPages(sources.redisClient)) {
+  for await (const page of dataInventoryPages(sources.redisClient)) {
     const items: RetainedItem[] = [];
     for (const [key, record] of [...page].sort(([one], [other]) => (one < other ? -1 : 1))) {
       const ref = projectOfKey(key);
@@ -41,7 +41,7 @@ export async function* retainedPages(sources: RetainedSources): AsyncIterable<re
 /** What the record of one project says is retained now. */
 export function itemsOf(
   ref: ProjectRef,
-  { entries }: DataRecord,
+  { entries }: DataInventory,
   found: FoundNamespace | undefined,
   { controller }: Pick<RetainedSources, "controller">,
 ): readonly RetainedItem[] {
@@ -57,7 +57,7 @@ export function itemsOf(
   const isListed = (entry: DataEntry): boolean =>
     entry.purgeFromRevision !== undefined ||
     isForeign(entry, found) ||
-    isDataKept(entry, { hasProject: hasProject || found === undefined });
+    isRetained(entry, { hasProject: hasProject || found === undefined });
   return entries
     .filter(isListed)
     .map((entry) => ({ project: ref, entry, because: because(entry), state: stateOf(entry, found) }));
@@ -83,7 +83,7 @@ function isFree({ retained, guarded }: DataEntry): boolean {
  * A record without entries saves a request to the API server. Others may have data to list although
  * no entry says so: their Project or its namespace may be gone.
  */
-function mayRetain({ entries }: DataRecord): boolean {
+function mayRetain({ entries }: DataInventory): boolean {
   return entries.length > 0;
 }
 

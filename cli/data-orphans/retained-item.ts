@@ -2,8 +2,8 @@
 // select it.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import { requestName } from "../../operator/finalize/deletion-requests.ts";
-import { type DataEntry, kindOf } from "../../operator/model/data-record.ts";
+import { type DataEntry, kindOf } from "../../operator/model/data-inventory.ts";
+import { requestName } from "../../operator/stored-data/deletion-requests.ts";
 
 /** Why nobody serves them. */
 export type RetainedBecause =

@@ -14,9 +14,9 @@ import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/objects.ts";
 import { controllerIn } from "../../operator/model/controller.ts";
-import { kindOf } from "../../operator/model/data-record.ts";
-import { readDataRecord } from "../../operator/publish/data-records.ts";
-import { RecordUnreadable } from "../../operator/publish/refusals.ts";
+import { kindOf } from "../../operator/model/data-inventory.ts";
+import { readDataInventory } from "../../operator/publish/data-inventories.ts";
+import { InventoryUnreadable } from "../../operator/publish/refusals.ts";
 import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-users/redis-users.ts";
 import { ownerIn } from "../../operator/runtime/open-redis.ts";
 import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
@@ -111,7 +111,7 @@ async function deleteChosen(
     {
       api,
       secret,
-      recordOf: (project) => readDataRecord(redisClient, project),
+      recordOf: (project) => readDataInventory(redisClient, project),
       timers: systemTimers,
       now: Date.now,
       monotonic: systemMonotonic,
@@ -185,7 +185,7 @@ function refusalOf(error: unknown): string | undefined {
       "requires the verbs get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
     return error.status === 401 || error.status === 403 ? `${error.message}; ${needs}` : error.message;
   }
-  const reported = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, RecordUnreadable];
+  const reported = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, InventoryUnreadable];
   return reported.some((kind) => error instanceof kind) ? (error as Error).message : whyNoApiServer(error);
 }
 

@@ -189,13 +189,13 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
     random: randomBytes,
     newUid: randomUUID,
     hashPassword,
-    sealKey: await sealKeyIn(data.file("seal-key")),
+    hmacKey: await hmacKeyIn(data.file("seal-key")),
     baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
   });
 }
 
 /** Made once for a data folder: tokens carry revisions of passwords, which are made with it. */
-async function sealKeyIn(file: string): Promise<KeyObject> {
+async function hmacKeyIn(file: string): Promise<KeyObject> {
   const found = await readFile(file).catch(() => undefined);
   const bytes = found?.length === 32 ? found : randomBytes(32);
   if (bytes !== found) await writeAtomically(file, bytes);

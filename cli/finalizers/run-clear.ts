@@ -3,7 +3,7 @@
 // refused with 2.
 
 import type { Kind } from "../../core/manifests/object.ts";
-import { applyFinalizer, finalizer, hasFinalizer } from "../../operator/finalize/finalizers.ts";
+import { applyFinalizer, finalizer, hasFinalizer } from "../../operator/deletion/finalizers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/objects.ts";

@@ -95,7 +95,7 @@ const tools: Omit<ProjectTools, "findSecret"> = {
   hashPassword: (password) => hashPassword(password, generatedPasswordCost),
   baseUrl: "",
   // Nothing is stored that an earlier seal could prove.
-  sealKey: createSecretKey(randomBytes(32)),
+  hmacKey: createSecretKey(randomBytes(32)),
   restoresAll: false,
   ringAcknowledged: true,
 };

@@ -4,10 +4,10 @@
 import { parseJson } from "../json/parse-json.ts";
 import { type Keyring, keyedHash } from "./keyring.ts";
 import type {
+  CompiledProject,
   IssuerConfig,
   KeyConfig,
-  ProjectConfig,
-  ProjectParts,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
   SigningRing,
@@ -37,7 +37,7 @@ export function isNewerFormat(text: string | undefined): boolean {
 export type FieldTexts = ReadonlyMap<string, string>;
 
 /** Every field of a project with its text. */
-export function fieldTexts(parts: ProjectParts, keyring: Keyring): FieldTexts {
+export function fieldTexts(parts: CompiledProject, keyring: Keyring): FieldTexts {
   const fields = new Map<string, string>();
   fields.set("project", canonical(parts.project));
   fields.set("signing", canonical(parts.signing));
@@ -70,7 +70,7 @@ export function keyField(sha256: string): string {
 
 /** What a field of projectConfigKey holds. */
 export type ProjectField =
-  | { readonly kind: "project"; readonly value: ProjectConfig }
+  | { readonly kind: "project"; readonly value: ProjectSettings }
   | { readonly kind: "signing"; readonly value: SigningRing }
   | { readonly kind: "resource"; readonly value: ResourceConfig }
   | { readonly kind: "rootkey"; readonly value: RootKeyConfig }
@@ -81,7 +81,7 @@ export function readProjectField(field: string, text: string): ProjectField | un
   const kind = field.split(":", 1)[0];
   switch (kind) {
     case "project":
-      return { kind, value: parseJson(text) as ProjectConfig };
+      return { kind, value: parseJson(text) as ProjectSettings };
     case "signing":
       return { kind, value: parseJson(text) as SigningRing };
     case "resource":

@@ -90,7 +90,7 @@ export interface SessionSettings extends SessionBounds {
   readonly refreshTokenSeconds: number;
 }
 
-export interface ProjectConfig extends ProjectRef {
+export interface ProjectSettings extends ProjectRef {
   /** UID of the Project; in dev mode one generated and stored. Audience of its tokens. */
   readonly uid: string;
   readonly authentication: "Enabled" | "Disabled";
@@ -254,8 +254,8 @@ export interface IssuerConfig {
 }
 
 /** A compiled project. Map keys: resource, root key, user name, key's SHA-256, issuer. */
-export interface ProjectParts {
-  readonly project: ProjectConfig;
+export interface CompiledProject {
+  readonly project: ProjectSettings;
   readonly signing: SigningRing;
   readonly resources: ReadonlyMap<string, ResourceConfig>;
   readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;

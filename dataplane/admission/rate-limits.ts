@@ -4,7 +4,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectConfig, ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
+import type { ProjectRates, ProjectRef, ProjectSettings, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
@@ -116,7 +116,7 @@ function limited({ name, bucket }: BucketPolicy, waitMs: number): Problem {
 
 export interface AnonymousWrites {
   /** Throws Problem `write_throttled`. */
-  spend(project: ProjectConfig, address: string): Promise<void>;
+  spend(project: ProjectSettings, address: string): Promise<void>;
 }
 
 const windowSeconds = 60;

@@ -5,7 +5,7 @@
 import type {
   Operation,
   Permission,
-  ProjectConfig,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
   Scope,
@@ -34,7 +34,7 @@ const everything: Visibility = Object.freeze({});
 const unlimited: ObjectGrant = Object.freeze({ visible: everything, writable: everything });
 
 export function authorizeObjects(
-  project: ProjectConfig,
+  project: ProjectSettings,
   resource: ResourceConfig,
   operation: Operation,
   caller: Caller,
@@ -56,7 +56,7 @@ export function listsOwn({ access, scope }: ResourceConfig): boolean {
 }
 
 export function authorizeDocument(
-  project: ProjectConfig,
+  project: ProjectSettings,
   rootKey: RootKeyConfig,
   operation: Operation,
   caller: Caller,
@@ -69,18 +69,18 @@ export function authorizeDocument(
 }
 
 /** Whether a caller may read the description: as a client of the API, or in the console. */
-export function authorizeDescription(project: ProjectConfig, of: "openapi" | "console", caller: Caller): void {
+export function authorizeDescription(project: ProjectSettings, of: "openapi" | "console", caller: Caller): void {
   requirePermission(project, project[of], "read", caller);
 }
 
 /** Whether anybody may have the page, which asks for credentials itself. */
-export function authorizePage(project: ProjectConfig, of: "openapi" | "console", caller: Caller): void {
+export function authorizePage(project: ProjectSettings, of: "openapi" | "console", caller: Caller): void {
   if (project[of] === "Nobody") requirePermission(project, "Nobody", "read", caller);
 }
 
 /** Throws unless the caller may do `operation`. Also for what only the store found to be needed. */
 export function requirePermission(
-  project: ProjectConfig,
+  project: ProjectSettings,
   permission: Permission,
   operation: Operation,
   caller: Caller,
@@ -97,7 +97,7 @@ type Denial = "nobody" | "no credential" | "read access" | "role";
 
 /** Why it is refused; undefined where it is allowed. Making an error would take microseconds. */
 function denial(
-  project: ProjectConfig,
+  project: ProjectSettings,
   permission: Permission,
   operation: Operation,
   caller: Caller,
@@ -109,7 +109,7 @@ function denial(
   return permission === "Administrators" && caller.role !== "Administrators" ? "role" : undefined;
 }
 
-function refusal(project: ProjectConfig, operation: Operation, found: Denial): Problem {
+function refusal(project: ProjectSettings, operation: Operation, found: Denial): Problem {
   switch (found) {
     case "nobody":
       return new Problem("insufficient_access", `Nobody may ${operation} here`);

@@ -5,7 +5,7 @@ import { credentialsKey, keyOfProject } from "../../core/config/config-keys.ts";
 import { keyField, readKey, readUser, userField } from "../../core/config/fields.ts";
 import { readPublished } from "../../core/config/published-value.ts";
 import { KeyNotInRing } from "../../core/config/seal.ts";
-import type { KeyConfig, ProjectConfig, UserConfig } from "../../core/config/types.ts";
+import type { KeyConfig, ProjectSettings, UserConfig } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { optionalText } from "../../core/redis/reply.ts";
@@ -85,7 +85,7 @@ export function createCredentials(redisClient: RedisClient, keyring: FollowedKey
 /** The decrypted text, if it was encrypted for this project. */
 async function openField(
   keyring: FollowedKeyring,
-  { namespace, name, uid }: ProjectConfig,
+  { namespace, name, uid }: ProjectSettings,
   { field, text }: { readonly field: string; readonly text: string },
 ): Promise<Lookup<string>> {
   const published = readPublished(text);

@@ -6,8 +6,8 @@
 import type {
   IssuerConfig,
   KeyConfig,
-  ProjectConfig,
   ProjectRef,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
   SigningRing,
@@ -27,7 +27,7 @@ export interface LiveResource {
 }
 
 export interface LiveProject {
-  readonly config: ProjectConfig;
+  readonly config: ProjectSettings;
   readonly signing: SigningRing;
   readonly resources: ReadonlyMap<string, LiveResource>;
   readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;

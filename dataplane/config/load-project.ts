@@ -8,8 +8,8 @@ import { type ProjectField, readProjectField } from "../../core/config/fields.ts
 import { readPublished } from "../../core/config/published-value.ts";
 import type {
   IssuerConfig,
-  ProjectConfig,
   ProjectRef,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
   SigningRing,
@@ -94,7 +94,7 @@ async function loadField(load: FieldLoad): Promise<LoadedField | string | undefi
   }
 }
 
-function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "project"): ProjectConfig | undefined;
+function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "project"): ProjectSettings | undefined;
 function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "signing"): SigningRing | undefined;
 function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "project" | "signing") {
   const content = fields.get(kind)?.content;

@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type {
+  CompiledProject,
   IssuerConfig,
   KeyConfig,
-  ProjectParts,
   ProjectRef,
   ResourceConfig,
   SigningRing,
@@ -35,9 +35,9 @@ export interface RefusedResource {
 export interface MemoryDirectory {
   readonly directory: Directory;
   /** Makes exactly these projects live, in one step for all lookups, and the directory synced. */
-  replace(projects: readonly ProjectParts[]): readonly RefusedResource[];
+  replace(projects: readonly CompiledProject[]): readonly RefusedResource[];
   /** Makes one more project live. `revisions` overrides the revision of resources by name. */
-  put(project: ProjectParts, revisions?: ReadonlyMap<string, number>): readonly RefusedResource[];
+  put(project: CompiledProject, revisions?: ReadonlyMap<string, number>): readonly RefusedResource[];
   remove(ref: ProjectRef): void;
 }
 
@@ -70,7 +70,7 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
   let state: State | undefined;
 
   const makeEntry = (
-    parts: ProjectParts,
+    parts: CompiledProject,
     revisions: ReadonlyMap<string, number>,
     refused: RefusedResource[],
   ): Entry => {
@@ -184,7 +184,7 @@ function sameRing(ring: SigningRing, before: SigningRing | undefined): SigningRi
 
 /** Verified tokens are remembered by their issuer's identity, too. */
 function sameIssuers(
-  issuers: ProjectParts["issuers"],
+  issuers: CompiledProject["issuers"],
   before: LiveProject["issuers"] | undefined,
 ): LiveProject["issuers"] {
   return new Map([...issuers.values()].map((issuer) => [issuer.url, sameIssuer(issuer, before?.get(issuer.url))]));

@@ -5,7 +5,7 @@
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { ProjectConfig } from "../../core/config/types.ts";
+import type { ProjectSettings } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
@@ -32,7 +32,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 export const recordSeconds = 24 * 60 * 60;
 
 interface Post {
-  readonly project: ProjectConfig;
+  readonly project: ProjectSettings;
   /** UID of the ApiResource or RootKey. */
   readonly uid: string;
   readonly caller: Caller;

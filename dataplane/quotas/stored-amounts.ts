@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { QuotaKind } from "../../core/config/quota-uses.ts";
-import type { ProjectConfig, UnservedData } from "../../core/config/types.ts";
+import type { ProjectSettings, UnservedData } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { CollectionSize, Sizes } from "../store/ports/sizes.ts";
@@ -44,7 +44,7 @@ interface StoredNames {
 
 async function readAmountsOf(
   store: Sizes,
-  config: ProjectConfig,
+  config: ProjectSettings,
   { resources, rootKeys, areWritten }: StoredNames,
 ): Promise<ReadAmounts> {
   const { objects, bytes, documentKeys } = config.limits.quota ?? {};

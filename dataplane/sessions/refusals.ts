@@ -1,7 +1,7 @@
 // The problems of logging in, refreshing and ending sessions. Those of credentials are 401 with a
 // challenge, and do not say which part was wrong.
 
-import type { ProjectConfig, ProjectRef } from "../../core/config/types.ts";
+import type { ProjectRef, ProjectSettings } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, type StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { challenge, expired, realm, retryAfter } from "../authenticate/refusals.ts";
@@ -43,7 +43,7 @@ export function refreshTokenExpired(project: ProjectRef): Problem {
 }
 
 /** Without Retry-After: nobody knows when a session ends. */
-export function tooManySessions({ sessions }: ProjectConfig): Problem {
+export function tooManySessions({ sessions }: ProjectSettings): Problem {
   const detail = `The project already has ${sessions.maxPerProject} sessions, its maximum; end one, or wait until one expires`;
   return new Problem("too_many_sessions", detail);
 }

@@ -4,10 +4,10 @@
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type {
-  ProjectConfig,
+  CompiledProject,
   ProjectLimits,
-  ProjectParts,
   ProjectRates,
+  ProjectSettings,
   Rate,
   SigningRing,
 } from "../../core/config/types.ts";
@@ -28,7 +28,7 @@ export interface ProjectContext {
   readonly hosts: HostGrant;
   readonly issuers: IssuersContext;
   readonly signing: Result<SigningRing>;
-  readonly published?: ProjectParts;
+  readonly published?: CompiledProject;
   /** By UID, what the platform's rules forbid. */
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
@@ -36,10 +36,8 @@ export interface ProjectContext {
 
 export interface CheckedProject {
   /** Absent = the Project has never been good: nothing of it may be served. */
-  readonly live?: Pick<ProjectParts, "project" | "signing" | "issuers">;
+  readonly live?: Pick<CompiledProject, "project" | "signing" | "issuers">;
   readonly verdict: Verdict;
-  /** The keys of some issuers are being fetched for the first time. */
-  readonly awaitsIssuers?: true;
 }
 
 export function checkProject(project: Project, context: ProjectContext): CheckedProject {
@@ -51,20 +49,19 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   if (!config.ok) return fallBack(project, context, issuers, config.refusal);
   if (!signing.ok) return fallBack(project, context, issuers, signing.refusal);
   const live = { project: config.value, signing: signing.value, issuers };
-  const pending = compiled.isPending ? ({ awaitsIssuers: true } as const) : {};
   const [first, ...others] = [...hosts.refused, ...compiled.refused];
-  if (first === undefined) return { live, verdict: { ...subject, accepted: true, notices }, ...pending };
+  if (first === undefined) return { live, verdict: { ...subject, accepted: true, notices } };
   // What a platform's rule forbids needs a person just as a conflict does; the first one's reason
   // speaks for all.
   const faults = [faultOf(first), ...[...others, ...notices].map(faultOf)] as const;
   const refusal = { reason: first.reason, faults };
-  return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
+  return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true } };
 }
 
 function fallBack(
   project: Project,
   context: ProjectContext,
-  issuers: ProjectParts["issuers"],
+  issuers: CompiledProject["issuers"],
   refusal: Refusal,
 ): CheckedProject {
   const { published, signing } = context;
@@ -76,8 +73,8 @@ function fallBack(
   return { live: { project: config, signing: signing.ok ? signing.value : published.signing, issuers }, verdict };
 }
 
-function allowedConfig(project: Project, { hosts, notAllowed }: ProjectContext): Result<ProjectConfig> {
-  const config = compileProjectConfig(project, hosts);
+function allowedConfig(project: Project, { hosts, notAllowed }: ProjectContext): Result<ProjectSettings> {
+  const config = compileProjectSettings(project, hosts);
   const refusal = config.ok ? notAllowed?.get(project.metadata.uid) : undefined;
   return refusal === undefined ? config : { ok: false, refusal };
 }
@@ -89,7 +86,7 @@ function allowedConfig(project: Project, { hosts, notAllowed }: ProjectContext):
 export function lastGoodProject(
   project: Project,
   { published, hosts, limitPublished }: Pick<ProjectContext, "published" | "hosts" | "limitPublished">,
-): ProjectConfig | undefined {
+): ProjectSettings | undefined {
   if (published?.project.uid !== project.metadata.uid) return undefined;
   const config = published.project;
   const held = config.hosts.filter((host) => hosts.granted.includes(host));
@@ -117,7 +114,7 @@ function faultOf({ message, pointer }: Fault): Fault {
 // --------------------------------------------------------------------------------- configuration
 
 /** Refuses durations that make no sense together. */
-function compileProjectConfig(project: Project, hosts: HostGrant): Result<ProjectConfig> {
+function compileProjectSettings(project: Project, hosts: HostGrant): Result<ProjectSettings> {
   const { metadata, spec } = project;
   const faults: Fault[] = [];
   const seconds = (pointer: string, text: string): number => {
@@ -133,7 +130,7 @@ function compileProjectConfig(project: Project, hosts: HostGrant): Result<Projec
   const { maxBodyBytes, maxObjectBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
   const { maxPerUser, maxPerProject } = spec.sessions;
   const { allowedOrigins, allowHeaders } = spec.cors;
-  const value: ProjectConfig = {
+  const value: ProjectSettings = {
     namespace: metadata.namespace,
     name: metadata.name,
     uid: metadata.uid,

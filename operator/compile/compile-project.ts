@@ -2,7 +2,7 @@
 // of every object whether it is accepted. Pure: what is read elsewhere (Secrets, hosts, the
 // published version) comes in, nothing goes out.
 
-import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef, ProjectSettings } from "../../core/config/types.ts";
 import { type Credentials, type Resolved, unresolved } from "../model/credentials.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { Child, Project } from "../model/objects.ts";
@@ -31,14 +31,9 @@ export interface CompileInput extends ProjectObjects, ProjectContext {
 
 export interface CompileResult {
   /** Absent = nothing of this project may be served. */
-  readonly parts?: ProjectParts;
+  readonly config?: CompiledProject;
   /** The Project's first, then its children's by kind and name. */
   readonly verdicts: readonly Verdict[];
-  /**
-   * The keys of some issuers are being fetched for the first time: the verdict of the Project is
-   * about to be another one.
-   */
-  readonly awaitsIssuers?: true;
 }
 
 export function compileProject(input: CompileInput): CompileResult {
@@ -48,21 +43,21 @@ export function compileProject(input: CompileInput): CompileResult {
   if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
-  const { live, verdict, ...pending } = checkProject(project, input);
+  const { live, verdict } = checkProject(project, input);
   if (live === undefined)
     return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
   const children = compileAllChildren(input, live.project);
-  return { parts: { ...live, ...children.parts }, verdicts: [verdict, ...children.verdicts], ...pending };
+  return { config: { ...live, ...children.config }, verdicts: [verdict, ...children.verdicts] };
 }
 
 const noUids: ReadonlySet<string> = new Set();
 
-interface CompiledProjectChildren {
-  readonly parts: Pick<ProjectParts, "resources" | "rootKeys" | "users" | "keys">;
+interface CompiledChildren {
+  readonly config: Pick<CompiledProject, "resources" | "rootKeys" | "users" | "keys">;
   readonly verdicts: readonly Verdict[];
 }
 
-function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
+function compileAllChildren(input: CompileInput, settings: ProjectSettings): CompiledChildren {
   const { published, credentials, checkResource, openPurges = noUids, notAllowed } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
@@ -78,7 +73,7 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     nameField: "key",
     isBeingPurged: (name) => openPurges.has(`rootkey:${name}`),
     notAllowed,
-    compile: (rootKey) => compileRootKey(rootKey, config.limits.maxDocumentBytes),
+    compile: (rootKey) => compileRootKey(rootKey, settings.limits.maxDocumentBytes),
     keyOf: (rootKey) => rootKey.key,
     published: published?.rootKeys ?? new Map(),
   });
@@ -97,7 +92,7 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     published: published?.keys ?? new Map(),
   });
   return {
-    parts: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
+    config: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
     verdicts: [...resources.verdicts, ...rootKeys.verdicts, ...users.verdicts, ...keys.verdicts],
   };
 }
@@ -146,9 +141,9 @@ function foreignData(input: ProjectObjects, project: Project): CompileResult {
 function suspendedProject(input: CompileInput, project: Project): CompileResult {
   const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
   const { published } = input;
-  const config = lastGoodProject(project, input);
+  const settings = lastGoodProject(project, input);
   const subject = subjectOf(project);
-  if (published === undefined || config === undefined) {
+  if (published === undefined || settings === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
   }
   const present = childrenOf(input).filter((child) => !isDeleting(child));
@@ -166,7 +161,7 @@ function suspendedProject(input: CompileInput, project: Project): CompileResult 
     Array.from(configs.values(), ({ uid }) => uid),
   );
   return {
-    parts: { project: config, issuers, signing: published.signing, ...children },
+    config: { project: settings, issuers, signing: published.signing, ...children },
     verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, new Set(served))],
   };
 }

@@ -5,7 +5,7 @@
 // before stay, and the Project is accepted with a notice.
 
 import { X509Certificate } from "node:crypto";
-import type { IssuerConfig, ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject, IssuerConfig } from "../../core/config/types.ts";
 import { plainIssuerUrl } from "../../core/env/issuer-rules.ts";
 import { isClusterIssuer } from "../../core/issuers/issuer-kind.ts";
 import { readKeySet } from "../../core/issuers/key-set.ts";
@@ -15,7 +15,7 @@ import type { Fault, Notice } from "../model/verdict.ts";
 
 export type DeclaredIssuer = NonNullable<Project["spec"]["authentication"]["issuers"]>[number];
 /** By name. */
-type Issuers = ProjectParts["issuers"];
+type Issuers = CompiledProject["issuers"];
 type IsAllowed = IssuersContext["isAllowed"];
 
 export interface RefusedIssuer extends Fault {
@@ -28,8 +28,6 @@ export interface CompiledIssuers {
   readonly refused: readonly RefusedIssuer[];
   /** Of issuers whose earlier keys still count. */
   readonly notices: readonly Notice[];
-  /** The keys of some are being fetched for the first time: in a moment more is known of them. */
-  readonly isPending: boolean;
 }
 
 /** Nothing is known of any issuer yet, and none is allowed: what was published is all there is. */
@@ -40,7 +38,7 @@ export const pendingIssuers: IssuersContext = Object.freeze({
 
 export function compileIssuers(
   project: Project,
-  published: ProjectParts | undefined,
+  published: CompiledProject | undefined,
   context: IssuersContext,
 ): CompiledIssuers {
   // By another Project of the same name, an issuer may have been somebody else.
@@ -48,7 +46,6 @@ export function compileIssuers(
   const issuers = new Map<string, IssuerConfig>();
   const refused: RefusedIssuer[] = [];
   const notices: Notice[] = [];
-  let isPending = false;
   for (const [position, declared] of declaredIn(project).entries()) {
     const found = contentFor(
       declared,
@@ -65,9 +62,8 @@ export function compileIssuers(
     if (found.content !== undefined) issuers.set(declared.name, configOf(declared, found.content));
     if (found.refused !== undefined) refused.push(placed(place, found.refused));
     if (found.notice !== undefined) notices.push(placed(place, found.notice));
-    isPending ||= found.isPending === true;
   }
-  return { issuers, refused: refused.sort((left, right) => rankOf(left) - rankOf(right)), notices, isPending };
+  return { issuers, refused: refused.sort((left, right) => rankOf(left) - rankOf(right)), notices };
 }
 
 /**
@@ -118,7 +114,6 @@ interface FoundContent {
   readonly content?: Content;
   readonly refused?: Placed<RefusedIssuer>;
   readonly notice?: Placed<Notice>;
-  readonly isPending?: true;
 }
 
 /** `former` is what was published of this very issuer. */
@@ -159,8 +154,6 @@ function fetchedContent(
     case "assumed":
       return {};
     case "pending":
-      return { ...waitingContent(name, source, kept), isPending: true };
-    case "overdue":
       return waitingContent(name, source, kept);
     case "unreachable":
       return unreachableContent(name, source, known.failure, kept);

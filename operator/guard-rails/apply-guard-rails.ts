@@ -2,7 +2,7 @@
 // each object that breaks a rule, and deletionPolicy Retain where the platform requires it.
 
 import type { ProjectQuota, ProjectRates, Rate } from "../../core/config/types.ts";
-import type { DataRecord } from "../model/data-record.ts";
+import type { DataInventory } from "../model/data-inventory.ts";
 import type { CustomResource, DataObject, DeletionPolicy, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Refusal } from "../model/verdict.ts";
@@ -23,7 +23,7 @@ export function applyGuardRails(objects: ProjectObjects, rails: GuardRails): Pro
     resources: resources.map((resource) => keepingData(resource, rules)),
     rootKeys: rootKeys.map((rootKey) => keepingData(rootKey, rules)),
     notAllowed,
-    ...(rules.deletionPolicy === "Retain" && { keepsData: true as const }),
+    ...(rules.deletionPolicy === "Retain" && { retainsData: true as const }),
     ...(rules.adoptData === "Allow" && { mayAdopt: true as const }),
     limitPublished: (limits) => withinLimits(limits, rules),
   };
@@ -33,7 +33,7 @@ export function applyGuardRails(objects: ProjectObjects, rails: GuardRails): Pro
  * Objects that have gone, as `applyGuardRails` returns them. A policy of `Delete` would purge data
  * that the platform keeps, although its object was refused.
  */
-export function withKeptData(deleted: readonly CustomResource[], rails: GuardRails): readonly CustomResource[] {
+export function withRetainedData(deleted: readonly CustomResource[], rails: GuardRails): readonly CustomResource[] {
   return deleted.map((object) => {
     if (object.kind === "ProjectUser" || object.kind === "ApiKey") return object;
     return keepingData(object, rails.rulesOf(object.metadata.namespace));
@@ -44,11 +44,11 @@ export function withKeptData(deleted: readonly CustomResource[], rails: GuardRai
  * What was recorded of data before the platform had the rule, or by an operator that did not know
  * it.
  */
-export function withKeptRecord(record: DataRecord): DataRecord {
-  const entries = record.entries.map((entry) =>
+export function withRetention(inventory: DataInventory): DataInventory {
+  const entries = inventory.entries.map((entry) =>
     entry.policy === "Delete" ? { ...entry, policy: "Retain" as const } : entry,
   );
-  return { ...record, policy: "Retain", entries };
+  return { ...inventory, policy: "Retain", entries };
 }
 
 /**

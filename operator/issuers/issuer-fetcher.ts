@@ -82,8 +82,6 @@ const retries = { firstMs: 5_000, maxMs: 300_000, jitter: 0.2 };
  * provider that restarts is no news.
  */
 const toleratedFailures = 1;
-/** How long nothing is said of an issuer that waits for its first fetch. */
-export const pendingMs = 10_000;
 
 interface Entry {
   readonly source: IssuerSource;
@@ -318,7 +316,7 @@ class Fetcher implements IssuerFetcher {
       return { state: "known", content: entry.content, ...(failure !== undefined && { failure }) };
     }
     if (failure !== undefined) return { state: "unreachable", failure };
-    return { state: this.#deps.monotonic() - entry.usedSince < pendingMs ? "pending" : "overdue" };
+    return { state: "pending" };
   }
 
   #checkFetched(): void {

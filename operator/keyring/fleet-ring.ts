@@ -8,16 +8,16 @@ import { namespaceType, secretType } from "../kube/objects.ts";
 import type { Random } from "../resolve/mint.ts";
 import {
   type BesideRing,
+  hmacKeyBytes,
+  missingHmacKey,
   missingRing,
-  missingSealKey,
   newRingSecret,
   type RingState,
+  readHmacKey,
   readRingSecret,
-  readSealKey,
   restingRing,
   ringSecretName,
-  sealKeyBytes,
-  withSealKey,
+  withHmacKey,
 } from "./ring-secret.ts";
 
 export interface FleetRingDeps {
@@ -28,40 +28,40 @@ export interface FleetRingDeps {
   readonly random: Random;
   /**
    * Redis holds configuration of an installation, and no person has allowed to take it over. Then
-   * no ring and no seal key is made: what the former ones sealed would count for nothing.
+   * no ring and no HMAC key is made: what was made with the former ones would count for nothing.
    */
   readonly isSealed?: () => Promise<boolean>;
-  /** Called where a Secret that is there had no seal key, and has a new one. */
-  readonly onSealKeyMade?: () => void;
+  /** Called where a Secret that is there had no HMAC key, and has a new one. */
+  readonly onHmacKeyMade?: () => void;
 }
 
 export interface FleetRing {
   readonly keyring: Keyring;
-  readonly sealKey: Uint8Array;
+  readonly hmacKey: Uint8Array;
 }
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
-  const newSealKey = deps.random(sealKeyBytes);
-  const secret = await ensureRingSecret(deps, { sealKey: newSealKey }, () => newRing(deps));
+  const newHmacKey = deps.random(hmacKeyBytes);
+  const secret = await ensureRingSecret(deps, { hmacKey: newHmacKey }, () => newRing(deps));
   const { keyring } = readRingSecret(secret);
-  return { keyring, sealKey: await ensureSealKey(deps, secret, newSealKey) };
+  return { keyring, hmacKey: await ensureHmacKey(deps, secret, newHmacKey) };
 }
 
 /** Of two operators that add one at the same moment, the slower one takes what the other added. */
-async function ensureSealKey(deps: FleetRingDeps, secret: KubeObject, newSealKey: Uint8Array): Promise<Uint8Array> {
-  const found = readSealKey(secret);
+async function ensureHmacKey(deps: FleetRingDeps, secret: KubeObject, newHmacKey: Uint8Array): Promise<Uint8Array> {
+  const found = readHmacKey(secret);
   if (found !== undefined) return found;
-  if ((await deps.isSealed?.()) === true) throw missingSealKey(`${deps.namespace}/${ringSecretName}`);
+  if ((await deps.isSealed?.()) === true) throw missingHmacKey(`${deps.namespace}/${ringSecretName}`);
   try {
-    await deps.api.replace(secretType, withSealKey(secret, newSealKey));
-    deps.onSealKeyMade?.();
-    return newSealKey;
+    await deps.api.replace(secretType, withHmacKey(secret, newHmacKey));
+    deps.onHmacKeyMade?.();
+    return newHmacKey;
   } catch (error) {
     const { namespace, name } = secret.metadata;
     const added = isConflict(error) ? await deps.api.get(secretType, { namespace, name }) : undefined;
-    const sealKey = added && readSealKey(added);
-    if (sealKey === undefined) throw error;
-    return sealKey;
+    const hmacKey = added && readHmacKey(added);
+    if (hmacKey === undefined) throw error;
+    return hmacKey;
   }
 }
 

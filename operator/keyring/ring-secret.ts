@@ -14,7 +14,7 @@ const ringEntry = "keyring.json";
  * 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it:
  * they mount the ring's entry alone.
  */
-export const sealKeyEntry = "seal.key";
+export const hmacKeyEntry = "seal.key";
 
 export const ringAnnotations = {
   /** Any new value asks for a rotation. */
@@ -27,7 +27,7 @@ export const ringAnnotations = {
   since: "jsonplane.io/rotating-since",
 } as const;
 
-export const sealKeyBytes = 32;
+export const hmacKeyBytes = 32;
 
 /** The Secret is there and can't be used; `message` says what to do and holds nothing of it. */
 export class FleetRingUnusable extends Error {
@@ -81,11 +81,11 @@ export function missingRing(secret: string): FleetRingUnusable {
 }
 
 /** Of a Secret that nobody would know as made here, the key or password would be replaced. */
-export function missingSealKey(secret: string): FleetRingUnusable {
+export function missingHmacKey(secret: string): FleetRingUnusable {
   return new FleetRingUnusable(
-    `Secret ${secret} has no entry "${sealKeyEntry}" of ${sealKeyBytes} bytes, which proves the Secrets of keys and passwords. ` +
+    `Secret ${secret} has no entry "${hmacKeyEntry}" of ${hmacKeyBytes} bytes, which proves the Secrets of keys and passwords. ` +
       "Restore it from a backup. If it is lost for good, start the operator once with --adopt-data: " +
-      "it makes a new one, and seals every Secret that it finds",
+      "it makes a new one, and takes over every Secret that it finds",
   );
 }
 
@@ -95,20 +95,20 @@ export function restingRing(keyring: Keyring): RingState {
 }
 
 /** Undefined where somebody changed the entry, or restored the Secret without it. */
-export function readSealKey(secret: KubeObject): Uint8Array | undefined {
-  const bytes = Buffer.from(dataOf(secret)[sealKeyEntry] ?? "", "base64");
-  return bytes.length === sealKeyBytes ? bytes : undefined;
+export function readHmacKey(secret: KubeObject): Uint8Array | undefined {
+  const bytes = Buffer.from(dataOf(secret)[hmacKeyEntry] ?? "", "base64");
+  return bytes.length === hmacKeyBytes ? bytes : undefined;
 }
 
 /** The same Secret for PUT. */
-export function withSealKey(secret: RingHolder, sealKey: Uint8Array): JsonObject {
-  const data = { ...dataOf(secret), [sealKeyEntry]: Buffer.from(sealKey).toString("base64") };
+export function withHmacKey(secret: RingHolder, hmacKey: Uint8Array): JsonObject {
+  const data = { ...dataOf(secret), [hmacKeyEntry]: Buffer.from(hmacKey).toString("base64") };
   return { ...secret, apiVersion: "v1", kind: "Secret", data } as unknown as JsonObject;
 }
 
 /** What a ring's Secret says beside the ring. */
 export interface BesideRing {
-  readonly sealKey: Uint8Array;
+  readonly hmacKey: Uint8Array;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -119,10 +119,10 @@ export interface BesideRing {
 export function newRingSecret(
   { namespace, name }: ObjectName,
   state: RingState,
-  { sealKey, annotations = {} }: BesideRing,
+  { hmacKey, annotations = {} }: BesideRing,
 ): JsonObject {
   const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" }, annotations };
-  const data = { [sealKeyEntry]: Buffer.from(sealKey).toString("base64") };
+  const data = { [hmacKeyEntry]: Buffer.from(hmacKey).toString("base64") };
   return withRingState({ type: "Opaque", metadata, data }, state);
 }
 

@@ -12,12 +12,12 @@ import { ensureRingSecret } from "./fleet-ring.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
 import {
   type RingState,
+  readHmacKey,
   readRingSecret,
-  readSealKey,
   restingRing,
   unusableRing,
+  withHmacKey,
   withRingState,
-  withSealKey,
 } from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
@@ -57,7 +57,7 @@ export interface RotationDeps {
   readonly clock: Clock;
   readonly keyRing: CurrentKeyring;
   /** In the Secret beside the ring. */
-  readonly sealKey: Uint8Array;
+  readonly hmacKey: Uint8Array;
   /**
    * Other annotations that the Secret must have: written again where it was recreated, or
    * overwritten by a tool that keeps it elsewhere.
@@ -76,8 +76,8 @@ export interface RotationDeps {
    * on.
    */
   readonly onAdopted?: (kids: readonly string[]) => void;
-  /** Called where the Secret had another key of seals, or none, and has the one in use again. */
-  readonly onSealKeyRestored?: () => void;
+  /** Called where the Secret had another HMAC key, or none, and has the one in use again. */
+  readonly onHmacKeyRestored?: () => void;
   /** Called each time with the Secret as it was found. */
   readonly onSecret?: (secret: KubeObject) => void;
   /** Called on every call that has to wait; no secret in it. */
@@ -89,7 +89,7 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // A deleted Secret is recreated with the ring in use, not with a new one.
-  const beside = { sealKey: deps.sealKey, annotations: deps.annotations?.() ?? {} };
+  const beside = { hmacKey: deps.hmacKey, annotations: deps.annotations?.() ?? {} };
   const found = await ensureRingSecret(deps, beside, async () => restingRing(deps.keyRing.current()));
   const secret = await completed(deps, found);
   if (secret === undefined) return waiting(deps, secretChanged);
@@ -113,21 +113,21 @@ function waiting({ onWaiting }: RotationDeps, why: string): Rotation {
 }
 
 /**
- * Adds what is missing beside the ring; what is there stays, whatever its value, but for the key of
- * seals: Secrets are being sealed with the one in use. Undefined when the Secret has changed since
+ * Adds what is missing beside the ring; what is there stays, whatever its value, but for the HMAC
+ * key: Secrets are being written with the one in use. Undefined when the Secret has changed since
  * it was read.
  */
 async function completed(
-  { api, sealKey, annotations, onSealKeyRestored }: RotationDeps,
+  { api, hmacKey, annotations, onHmacKeyRestored }: RotationDeps,
   secret: KubeObject,
 ): Promise<KubeObject | undefined> {
   const wanted = Object.entries(annotations?.() ?? {});
   const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);
-  const hasSealKey = Buffer.from(sealKey).equals(readSealKey(secret) ?? Buffer.alloc(0));
-  if (missing.length === 0 && hasSealKey) return secret;
-  const complete = hasSealKey ? secret : { ...secret, ...withSealKey(secret, sealKey) };
+  const hasHmacKey = Buffer.from(hmacKey).equals(readHmacKey(secret) ?? Buffer.alloc(0));
+  if (missing.length === 0 && hasHmacKey) return secret;
+  const complete = hasHmacKey ? secret : { ...secret, ...withHmacKey(secret, hmacKey) };
   const written = await replaced(api, withAnnotations(complete as KubeObject, Object.fromEntries(missing)));
-  if (written !== undefined && !hasSealKey) onSealKeyRestored?.();
+  if (written !== undefined && !hasHmacKey) onHmacKeyRestored?.();
   return written;
 }
 

@@ -1,6 +1,6 @@
-// Slows down repairs of the same thing again and again, where something else keeps changing it: a
-// tool, or another installation. The first repairs come immediately, later ones at growing
-// intervals.
+// Slows down repairs of the same Secret again and again, where something else keeps changing it: a
+// tool, or another installation. Each may make another credential. The first repairs come
+// immediately, later ones at growing intervals.
 
 import { createHash } from "node:crypto";
 import { backoffMs } from "../../core/backoff.ts";

@@ -61,18 +61,18 @@ export function createLeaseClient(options: LeaseOptions, onHolder: (holder: stri
   const { api, namespace, name, identity, leaseDurationMs, clock, monotonic } = options;
   const timeoutMs = leaseDurationMs / 3;
   /** The Lease as it was read last, and since when by this process's own clock it has been so. */
-  let known: { readonly object: KubeObject; readonly record: LeaseRecord } | undefined;
+  let known: { readonly object: KubeObject; readonly state: LeaseState } | undefined;
   let unchangedSince = 0;
 
   const now = (): Moment => ({ monotonicMs: monotonic(), clockMs: clock.now() });
-  const isHolder = (): boolean => known?.record.holder === identity;
+  const isHolder = (): boolean => known?.state.holder === identity;
 
-  const keep = (object: KubeObject): LeaseRecord => {
-    const record = leaseRecordOf(object);
-    if (record.text !== known?.record.text) unchangedSince = monotonic();
-    if (record.holder !== known?.record.holder) onHolder(record.holder);
-    known = { object, record };
-    return record;
+  const keep = (object: KubeObject): LeaseState => {
+    const state = leaseStateOf(object);
+    if (state.text !== known?.state.text) unchangedSince = monotonic();
+    if (state.holder !== known?.state.holder) onHolder(state.holder);
+    known = { object, state };
+    return state;
   };
 
   const read = async (signal?: AbortSignal): Promise<KubeObject | undefined> => {
@@ -96,7 +96,7 @@ export function createLeaseClient(options: LeaseOptions, onHolder: (holder: stri
       const body = leaseWith({ name, namespace }, { ...holder, acquireTime, leaseTransitions: 0 });
       written = await api.create(leaseType, body, call);
     } else {
-      const { holder: former, transitions } = leaseRecordOf(before);
+      const { holder: former, transitions } = leaseStateOf(before);
       const taken = former === identity ? {} : { acquireTime, leaseTransitions: transitions + 1 };
       const spec = { ...specOf(before), ...holder, ...taken };
       written = await api.replace(leaseType, leaseWith(metadataOf(before), spec), call);
@@ -116,7 +116,7 @@ export function createLeaseClient(options: LeaseOptions, onHolder: (holder: stri
     }
   };
 
-  const isOthers = ({ holder, durationMs }: LeaseRecord): boolean =>
+  const isOthers = ({ holder, durationMs }: LeaseState): boolean =>
     holder !== "" && holder !== identity && monotonic() - unchangedSince < durationMs;
 
   const isMine = async (): Promise<boolean> => (await read()) !== undefined && isHolder();
@@ -127,7 +127,7 @@ export function createLeaseClient(options: LeaseOptions, onHolder: (holder: stri
     async take() {
       try {
         const object = await read();
-        return object !== undefined && isOthers(leaseRecordOf(object)) ? undefined : await write(object);
+        return object !== undefined && isOthers(leaseStateOf(object)) ? undefined : await write(object);
       } catch (error) {
         // Another process was faster.
         if (isConflict(error)) return undefined;
@@ -157,7 +157,7 @@ export function createLeaseClient(options: LeaseOptions, onHolder: (holder: stri
   };
 }
 
-interface LeaseRecord {
+interface LeaseState {
   /** Empty when no process holds it. */
   readonly holder: string;
   /** For how long after its last renewal the holder keeps it. */
@@ -168,7 +168,7 @@ interface LeaseRecord {
   readonly text: string;
 }
 
-function leaseRecordOf(lease: KubeObject): LeaseRecord {
+function leaseStateOf(lease: KubeObject): LeaseState {
   const spec = specOf(lease);
   const { holderIdentity, leaseDurationSeconds, leaseTransitions } = spec;
   return {

@@ -30,8 +30,6 @@ export type KnownIssuer =
   | { readonly state: "known"; readonly content: IssuerContent; readonly failure?: string }
   /** It is being fetched for the first time. */
   | { readonly state: "pending" }
-  /** The same, for longer than anybody should wait for it. */
-  | { readonly state: "overdue" }
   | { readonly state: "unreachable"; readonly failure: string }
   /** Nobody fetches here, and what it would give counts as good. */
   | { readonly state: "assumed" };

@@ -8,7 +8,7 @@ import type { ApiResource, Child, CustomResource, ProjectUser, RootKey } from ".
 interface ChildKind {
   /** Where ProjectObjects, and what is published of a Project, have those of the kind. */
   readonly member: "resources" | "rootKeys" | "users" | "keys";
-  /** What data records call the data of the kind; absent = it has none. */
+  /** What data inventories call the data of the kind; absent = it has none. */
   readonly data?: "resource" | "rootkey";
 }
 

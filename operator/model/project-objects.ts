@@ -27,8 +27,8 @@ export interface ProjectObjects {
   readonly othersUids?: ReadonlySet<string>;
   /** By UID, what the platform's rules forbid; absent = nothing. */
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
-  /** The platform has data kept here, whatever manifests and annotations say. */
-  readonly keepsData?: true;
+  /** The platform has data retained here, whatever manifests and annotations say. */
+  readonly retainsData?: true;
   /**
    * The platform lets objects here take over data of an earlier namespace, and credentials of
    * earlier objects.

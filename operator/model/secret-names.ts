@@ -1,5 +1,5 @@
 // The names, labels and annotations of the Secrets that jsonplane makes. Labels only claim whose a
-// Secret is; its seal proves it, see resolve/own-secret.ts.
+// Secret is; its HMAC proves it, see resolve/own-secret.ts.
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { ApiKey, CustomResource } from "./objects.ts";
@@ -18,7 +18,7 @@ export const ownerAnnotation = "jsonplane.io/owner-uid";
 /** The Project that it was made for: what lets into one Project never lets into another. */
 export const projectAnnotation = "jsonplane.io/project";
 /** Proves that the installation made the Secret for the object of that UID. */
-export const sealAnnotation = "jsonplane.io/seal";
+export const hmacAnnotation = "jsonplane.io/seal";
 /**
  * When and for which rotation the key or password was made, and until when the former key works.
  */
@@ -30,14 +30,14 @@ export const secretAnnotations: readonly string[] = [
   namespaceAnnotation,
   ownerAnnotation,
   projectAnnotation,
-  sealAnnotation,
+  hmacAnnotation,
   rotationAnnotation,
 ];
 const signingEntries: readonly string[] = ["ring", "rotation"];
-const recordEntry = "record";
+const hashEntry = "record";
 export const secretEntries: readonly string[] = [
   ...signingEntries,
-  recordEntry,
+  hashEntry,
   ...["apiKey", "id", "baseURL", "username", "password"],
 ];
 
@@ -70,7 +70,7 @@ export function ownLabels(owner: CustomResource): Readonly<Record<string, string
 }
 
 /** Which object of which Project a Secret is for, beyond the name. */
-export function ownerMarks(owner: CustomResource): Readonly<Record<string, string>> {
+export function ownerAnnotations(owner: CustomResource): Readonly<Record<string, string>> {
   const project = owner.kind === "Project" ? owner.metadata.name : owner.spec.projectRef.name;
   return { [ownerAnnotation]: owner.metadata.uid, [projectAnnotation]: project };
 }
@@ -81,15 +81,15 @@ export function hasLabelsOf(owner: CustomResource, secret: Secret): boolean {
   return labels[kindLabel] === owner.kind && labels[nameLabel] === owner.metadata.name;
 }
 
-/** The entries that the seal covers: those that nobody else may change. */
-export function sealedEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
+/** The entries that the HMAC covers: those that nobody else may change. */
+export function hmacEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
   switch (owner.kind) {
     case "Project":
       return signingEntries;
     case "ApiKey":
       return ["apiKey"];
     case "ProjectUser":
-      return secretName === userHashSecretName(owner) ? [recordEntry] : [];
+      return secretName === userHashSecretName(owner) ? [hashEntry] : [];
     default:
       return [];
   }
@@ -98,7 +98,7 @@ export function sealedEntriesOf(owner: CustomResource, secretName: string): read
 /** Whether the entry is one that jsonplane writes for itself. */
 export function isInternalEntry(secret: Secret, entry: string): boolean {
   const isOurs = secret.metadata.labels?.[kindLabel] !== undefined;
-  return isOurs && [...signingEntries, recordEntry].includes(entry);
+  return isOurs && [...signingEntries, hashEntry].includes(entry);
 }
 
 /** The Secrets that jsonplane keeps for an object, whether they exist or not. */

@@ -39,9 +39,9 @@ export interface AuditEntry {
 }
 
 export interface AuditLog {
-  record(entry: AuditEntry): void;
+  write(entry: AuditEntry): void;
 }
 
 export function createAuditLog(logger: Pick<Logger, "info">): AuditLog {
-  return { record: ({ action, facts }) => logger.info(auditMessages[action], { audit: true, ...facts }) };
+  return { write: ({ action, facts }) => logger.info(auditMessages[action], { audit: true, ...facts }) };
 }

@@ -1,7 +1,13 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data
 // and Secrets removed.
 
-import { type KeptFigures, type ObjectCount, type RedisServer, type StalledCount, storedSeriesOf } from "./figures.ts";
+import {
+  type ObjectCount,
+  type RedisServer,
+  type RetainedFigures,
+  type StalledCount,
+  storedSeriesOf,
+} from "./figures.ts";
 import type { Instruments } from "./instruments.ts";
 
 /** Undefined readings: this process does not lead, or does not know. */
@@ -19,7 +25,7 @@ export interface ConfigGauges {
       }
     | undefined;
   /** Stored data that no project serves. */
-  readonly keptData: () => KeptFigures;
+  readonly retainedData: () => RetainedFigures;
   readonly redisServers: () => readonly RedisServer[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
   readonly objects: () => Iterable<ObjectCount>;
@@ -107,7 +113,7 @@ export function configMetrics(
 }
 
 function readGauges({ gauge }: Instruments, given: ConfigGauges): void {
-  const { replicas, dataLost, publishHealth, keptData, issuers } = given;
+  const { replicas, dataLost, publishHealth, retainedData, issuers } = given;
   gauge(
     "jsonplane_replicas_live",
     "Data-plane replicas with a recent heartbeat, as of the last look; none while the operator that leads can't look, and of others",
@@ -146,12 +152,12 @@ function readGauges({ gauge }: Instruments, given: ConfigGauges): void {
   gauge(
     "jsonplane_retained_projects",
     "Projects, there or gone, of which stored data are kept that nobody serves",
-    () => keptData().projects,
+    () => retainedData().projects,
   );
   gauge(
     "jsonplane_retained_data",
     "Collections and root keys whose data are kept without being served",
-    () => keptData().data,
+    () => retainedData().data,
   );
   gauge(
     "jsonplane_issuers_unreachable",

@@ -4,7 +4,7 @@
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { MemoryUse } from "../../core/redis/primaries.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { type DataRecord, isDataKept } from "../model/data-record.ts";
+import { type DataInventory, isRetained } from "../model/data-inventory.ts";
 import type { CustomResource } from "../model/objects.ts";
 
 export interface ObjectCount {
@@ -124,25 +124,25 @@ export function storedSeriesOf(counts: ReadonlyMap<string, number>, max = maxSto
   return capped(new Map(series), max, () => ({ namespace: "(others)", project: "(others)" }));
 }
 
-/** What is kept of stored data without being served. */
-export interface KeptFigures {
-  /** Projects of which something is kept, whether they are there or not. */
+/** What is retained of stored data without being served. */
+export interface RetainedFigures {
+  /** Projects of which something is retained, whether they are there or not. */
   readonly projects: number;
-  /** Collections and root keys that are kept. */
+  /** Collections and root keys that are retained. */
   readonly data: number;
 }
 
-export const nothingKept: KeptFigures = { projects: 0, data: 0 };
+export const nothingRetained: RetainedFigures = { projects: 0, data: 0 };
 
-export function keptFigures(
-  records: ReadonlyMap<string, DataRecord>,
+export function retainedFigures(
+  inventories: ReadonlyMap<string, DataInventory>,
   hasProject: (key: string) => boolean,
-): KeptFigures {
-  const figures = { ...nothingKept };
-  for (const [key, { entries }] of records) {
-    const kept = entries.filter((entry) => isDataKept(entry, { hasProject: hasProject(key) }));
-    figures.projects += kept.length > 0 ? 1 : 0;
-    figures.data += kept.length;
+): RetainedFigures {
+  const figures = { ...nothingRetained };
+  for (const [key, { entries }] of inventories) {
+    const retained = entries.filter((entry) => isRetained(entry, { hasProject: hasProject(key) }));
+    figures.projects += retained.length > 0 ? 1 : 0;
+    figures.data += retained.length;
   }
   return figures;
 }

@@ -3,8 +3,8 @@
 
 import { Registry } from "prom-client";
 import type { Clock } from "../../core/clock.ts";
+import type { EventObservation } from "../events/event-recorder.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
-import type { RecordObservation } from "../record/event-recorder.ts";
 import { type ConfigGauges, type ConfigObservation, configMetrics } from "./config-metrics.ts";
 import { type Instruments, instrumentsOn } from "./instruments.ts";
 import { type WorkGauges, type WorkMetrics, workMetrics } from "./work-metrics.ts";
@@ -28,7 +28,7 @@ export interface OperatorMetricsOptions extends ConfigGauges, WorkGauges {
 export interface OperatorMetrics extends WorkMetrics {
   readonly registry: Registry;
   readonly observeCall: (call: CallObserved) => void;
-  readonly observeRecord: (observation: RecordObservation) => void;
+  readonly observeEvent: (observation: EventObservation) => void;
   /** A list or watch of the kind failed. */
   readonly observeInformerError: (kind: string) => void;
   readonly observeConfig: (observation: ConfigObservation) => void;
@@ -42,7 +42,7 @@ export function createOperatorMetrics(options: OperatorMetricsOptions): Operator
     registry,
     ...workMetrics(instruments, options),
     observeCall: callObserver(instruments),
-    observeRecord: recordObserver(instruments),
+    observeEvent: eventObserver(instruments),
     observeInformerError: clusterMetrics(instruments, options),
     observeConfig: configMetrics(instruments, options),
   };
@@ -65,7 +65,7 @@ function callObserver({ counter, seconds }: Instruments): (call: CallObserved) =
   };
 }
 
-function recordObserver({ counter }: Instruments): (observation: RecordObservation) => void {
+function eventObserver({ counter }: Instruments): (observation: EventObservation) => void {
   const written = counter("jsonplane_events_written_total", "Events written or counted up at the API server");
   const dropped = counter(
     "jsonplane_events_dropped_total",

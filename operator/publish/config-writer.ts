@@ -86,8 +86,8 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   };
   const begin = async (isDue: boolean): Promise<OpenRedis> => {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
-    // The publisher writes as soon as its own part is done; the beginning counts only once all of
-    // it is.
+    // The publisher can write once begin() returns. The session counts as begun only after
+    // onSessionBegun.
     current = undefined;
     const redis = await ensureOpen();
     opened = redis;
@@ -95,7 +95,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       const overridden = await redis.publisher.begin({ confirm, takeOver });
       if (overridden !== undefined) onTakenOver?.(overridden);
     } catch (error) {
-      // It stands for longer than a moment.
+      // A refusal lasts, so the next attempt waits for the backoff.
       if (error instanceof RedisRefused) {
         refuse(error);
         onRefused?.(error);

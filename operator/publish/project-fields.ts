@@ -1,6 +1,6 @@
 // What Redis holds of one project, as its only writer remembers it: each field's content hash and
-// sealing key, the parts, opened, and the revision; and what has to be written so that it holds
-// other parts. A field that can't be read or opened is left out of the parts and written again.
+// sealing key, the opened configuration and the revision; and what has to be written so that it
+// holds another one. A field that can't be read or opened is left out and written again.
 
 import {
   configKeys,
@@ -14,11 +14,11 @@ import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { readEntry, readPublished } from "../../core/config/published-value.ts";
 import { open, type SealBinding, SealBroken } from "../../core/config/seal.ts";
 import type {
+  CompiledProject,
   IssuerConfig,
   KeyConfig,
-  ProjectConfig,
-  ProjectParts,
   ProjectRef,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
   SigningRing,
@@ -42,7 +42,7 @@ export interface PublishedContent {
    * it.
    */
   revision: number;
-  parts: ProjectParts | undefined;
+  config: CompiledProject | undefined;
 }
 
 export interface ChangedField {
@@ -74,7 +74,7 @@ export async function readProject(
   return {
     fields: new Map(read.map(({ field, published }) => [field, published])),
     revision: readEntry(optionalText(entry) ?? "")?.revision ?? 0,
-    parts: partsOf(read),
+    config: configOf(read),
   };
 }
 
@@ -129,8 +129,8 @@ function opened(keyring: Keyring, binding: Omit<SealBinding, "uid">, sealed: str
 }
 
 /** Undefined without the project's own field and its ring: the rest is worth nothing then. */
-function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
-  const found: FoundParts = {
+function configOf(read: readonly ReadField[]): CompiledProject | undefined {
+  const found: FoundConfig = {
     resources: new Map(),
     rootKeys: new Map(),
     users: new Map(),
@@ -142,8 +142,8 @@ function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
   return project === undefined || signing === undefined ? undefined : { project, signing, ...maps };
 }
 
-interface FoundParts {
-  project?: ProjectConfig;
+interface FoundConfig {
+  project?: ProjectSettings;
   signing?: SigningRing;
   readonly resources: Map<string, ResourceConfig>;
   readonly rootKeys: Map<string, RootKeyConfig>;
@@ -152,12 +152,12 @@ interface FoundParts {
   readonly issuers: Map<string, IssuerConfig>;
 }
 
-function put(found: FoundParts, field: string, content: string): void {
+function put(found: FoundConfig, field: string, content: string): void {
   if (isCredentialField(field)) putCredential(found, field, content);
   else putProjectField(found, readProjectField(field, content));
 }
 
-function putCredential({ users, keys }: FoundParts, field: string, content: string): void {
+function putCredential({ users, keys }: FoundConfig, field: string, content: string): void {
   if (field.startsWith("user:")) {
     const user = readUser(content);
     users.set(user.username, user);
@@ -167,7 +167,7 @@ function putCredential({ users, keys }: FoundParts, field: string, content: stri
   }
 }
 
-function putProjectField(found: FoundParts, read: ProjectField | undefined): void {
+function putProjectField(found: FoundConfig, read: ProjectField | undefined): void {
   switch (read?.kind) {
     case "project":
       found.project = read.value;
@@ -200,8 +200,8 @@ type PublishedFields = ReadonlyMap<string, PublishedField>;
  * In steps of a few milliseconds of Redis each. The first one has all removals: these are
  * revocations.
  */
-export function changesOf(parts: ProjectParts, keyring: Keyring, published: PublishedContent): readonly Change[] {
-  const texts = hashedTexts(parts, keyring);
+export function changesOf(config: CompiledProject, keyring: Keyring, published: PublishedContent): readonly Change[] {
+  const texts = hashedTexts(config, keyring);
   const present = new Set(texts.map(({ field }) => field));
   const removed = [...published.fields.keys()].filter((field) => !present.has(field));
   const steps = inSteps(
@@ -213,20 +213,20 @@ export function changesOf(parts: ProjectParts, keyring: Keyring, published: Publ
 }
 
 /** Fields that another key than the ring's first has sealed, whatever their content. */
-export function resealsOf(parts: ProjectParts, keyring: Keyring, published: PublishedFields): readonly Change[] {
+export function resealsOf(config: CompiledProject, keyring: Keyring, published: PublishedFields): readonly Change[] {
   const [sealing] = keyring.keys;
-  const texts = hashedTexts(parts, keyring);
+  const texts = hashedTexts(config, keyring);
   return inSteps(
     texts.filter(({ field }) => published.get(field)?.kid !== sealing.kid),
     [],
   );
 }
 
-function hashedTexts(parts: ProjectParts, keyring: Keyring): readonly ChangedField[] {
-  return [...fieldTexts(parts, keyring)].map(([field, text]) => ({
+function hashedTexts(config: CompiledProject, keyring: Keyring): readonly ChangedField[] {
+  return [...fieldTexts(config, keyring)].map(([field, text]) => ({
     field,
     text,
-    contentHash: keyedHash(keyring, "content", `${parts.project.uid}\n${field}\n${text}`),
+    contentHash: keyedHash(keyring, "content", `${config.project.uid}\n${field}\n${text}`),
   }));
 }
 

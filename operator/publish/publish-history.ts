@@ -4,7 +4,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { PublishedContent } from "./project-fields.ts";
 
 /** A published project in the index that all of them have. */
@@ -23,7 +23,7 @@ export class PublishHistory {
    * As it was sent last, answered or not, until Redis is read: then what Redis has, unless it went
    * back.
    */
-  readonly #parts = new Map<string, ProjectParts>();
+  readonly #config = new Map<string, CompiledProject>();
   /** Of the newest step that Redis has confirmed, or had when it was read. */
   readonly #revisions = new Map<string, number>();
   /** With the revision of the withdrawal. */
@@ -32,14 +32,14 @@ export class PublishHistory {
   /** The same history, which goes on by itself. */
   copy(): PublishHistory {
     const copy = new PublishHistory();
-    for (const [key, parts] of this.#parts) copy.#parts.set(key, parts);
+    for (const [key, config] of this.#config) copy.#config.set(key, config);
     for (const [key, revision] of this.#revisions) copy.#revisions.set(key, revision);
     for (const [key, revision] of this.#withdrawn) copy.#withdrawn.set(key, revision);
     return copy;
   }
 
-  partsOf(key: string): ProjectParts | undefined {
-    return this.#parts.get(key);
+  configOf(key: string): CompiledProject | undefined {
+    return this.#config.get(key);
   }
 
   /**
@@ -67,22 +67,22 @@ export class PublishHistory {
   // -------------------------------------------------------------------------------- what happened
 
   /** What Redis holds was just read. It counts unless Redis went back. */
-  wasRead(key: string, { revision, parts }: PublishedContent): void {
+  wasRead(key: string, { revision, config }: PublishedContent): void {
     if (this.isAhead(key, revision)) return;
-    if (parts !== undefined) this.#parts.set(key, parts);
+    if (config !== undefined) this.#config.set(key, config);
     if (revision > 0) this.#reached(key, revision);
   }
 
   /** A step of this version was sent; undefined = the withdrawal. */
-  sent(key: string, parts: ProjectParts | undefined): void {
-    if (parts === undefined) this.#parts.delete(key);
-    else this.#parts.set(key, parts);
+  sent(key: string, config: CompiledProject | undefined): void {
+    if (config === undefined) this.#config.delete(key);
+    else this.#config.set(key, config);
   }
 
   /** Redis has confirmed the step. */
-  written(key: string, parts: ProjectParts | undefined, revision: number): void {
-    this.sent(key, parts);
-    if (parts === undefined) this.#wasWithdrawn(key, revision);
+  written(key: string, config: CompiledProject | undefined, revision: number): void {
+    this.sent(key, config);
+    if (config === undefined) this.#wasWithdrawn(key, revision);
     else this.#reached(key, revision);
   }
 
@@ -104,7 +104,7 @@ export class PublishHistory {
  * The credentials of the project that may be served, of what Redis gave back: those that were
  * published last; none of an earlier Project.
  */
-export function withLastCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
+export function withLastCredentials(back: CompiledProject, last: CompiledProject | undefined): CompiledProject {
   const isSame = last?.project.uid === back.project.uid;
   return {
     ...back,
@@ -116,7 +116,7 @@ export function withLastCredentials(back: ProjectParts, last: ProjectParts | und
 }
 
 /** Of these only what Redis gave back: what is left once the others are removed. */
-export function withoutRevoked(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
+export function withoutRevoked(back: CompiledProject, last: CompiledProject | undefined): CompiledProject {
   const may = withLastCredentials(back, last);
   return {
     ...may,

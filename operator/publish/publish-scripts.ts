@@ -18,10 +18,10 @@ import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/scr
  */
 const streamLength = 10_000;
 
-/** Text of a project's data record: `=` leaves the one that is stored, empty removes it. */
-export type RecordText = string;
-export const unchangedRecord: RecordText = "=";
-export const noRecord: RecordText = "";
+/** Text of a project's data inventory: `=` leaves the one that is stored, empty removes it. */
+export type InventoryText = string;
+export const unchangedInventory: InventoryText = "=";
+export const noInventory: InventoryText = "";
 
 export interface BeginRequest {
   readonly owner: string;
@@ -81,7 +81,7 @@ export interface PublishStep {
 
 export interface Publication extends PublishStep {
   readonly entry: string;
-  readonly record: RecordText;
+  readonly inventory: InventoryText;
   readonly values: readonly { readonly field: string; readonly value: string }[];
   readonly removed: readonly string[];
 }
@@ -94,8 +94,8 @@ export type PublishReply =
 export interface PublishScripts {
   begin(request: BeginRequest): Promise<BeginReply>;
   publish(publication: Publication): Promise<PublishReply>;
-  withdraw(step: PublishStep & { readonly record: RecordText }): Promise<PublishReply>;
-  recordData(epoch: string, ref: ProjectRef, record: RecordText): Promise<PublishReply>;
+  withdraw(step: PublishStep & { readonly inventory: InventoryText }): Promise<PublishReply>;
+  recordData(epoch: string, ref: ProjectRef, inventory: InventoryText): Promise<PublishReply>;
   /** `order` empty = forget it. */
   orderPurge(epoch: string, id: string, order: string): Promise<PublishReply>;
   complete(epoch: string): Promise<PublishReply>;
@@ -110,7 +110,7 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
   const begin = load("begin-1");
   const publish = load("publish-6");
   const withdraw = load("withdraw-6");
-  const recordData = load("record-data-2");
+  const recordData = load("put-inventory-2");
   const orderPurge = load("order-purge-3");
   const complete = load("complete-2");
   const acceptLoss = load("accept-loss-1");
@@ -123,21 +123,21 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
         return { outcome: "begun", revision: textOf(revision), store: foundStore(textsOf(found)) };
       return { outcome: numberOf(code) === 1 ? "foreign" : "overtaken" };
     },
-    async publish({ ref, epoch, lastRevision, revision, entry, record, values, removed }) {
+    async publish({ ref, epoch, lastRevision, revision, entry, inventory, values, removed }) {
       const fields = JSON.stringify([...values.map((value) => value.field), ...removed]);
       const step = [epoch, lastRevision, revision, keyOfProject(ref), entry, streamLength];
       const sets = values.flatMap(({ field, value }) => [keyIndex(field), field, value]);
       const removals = removed.flatMap((field) => [keyIndex(field), field]);
-      const args = [...step, fields, record, values.length, ...sets, ...removals];
+      const args = [...step, fields, inventory, values.length, ...sets, ...removals];
       return replyOf(await redisClient.run(publish, keysOf(ref), args));
     },
-    async withdraw({ ref, epoch, lastRevision, revision, record }) {
-      const args = [epoch, lastRevision, revision, keyOfProject(ref), streamLength, record];
+    async withdraw({ ref, epoch, lastRevision, revision, inventory }) {
+      const args = [epoch, lastRevision, revision, keyOfProject(ref), streamLength, inventory];
       return replyOf(await redisClient.run(withdraw, keysOf(ref), args));
     },
-    async recordData(epoch, ref, record) {
+    async recordData(epoch, ref, inventory) {
       const keys = [configKeys.meta, configKeys.data];
-      return replyOf(await redisClient.run(recordData, keys, [epoch, keyOfProject(ref), record]));
+      return replyOf(await redisClient.run(recordData, keys, [epoch, keyOfProject(ref), inventory]));
     },
     async orderPurge(epoch, id, order) {
       const keys = [configKeys.meta, configKeys.purges, configKeys.purged];

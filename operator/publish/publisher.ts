@@ -11,12 +11,12 @@ import { configFormat, readFormat } from "../../core/config/fields.ts";
 import { type Keyring, ringMarkOf } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
-import type { DataRecord } from "../model/data-record.ts";
-import { readDataRecords } from "./data-records.ts";
+import type { DataInventory } from "../model/data-inventory.ts";
+import { readDataInventories } from "./data-inventories.ts";
 import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { NotTheWriter, RedisContested, ReplicasOutdated, WrittenByNewerVersion } from "./refusals.ts";
@@ -28,8 +28,8 @@ export interface BeginOptions {
   /** Whether this process may write: asked before the epoch is taken. */
   readonly confirm?: () => Promise<boolean>;
   /**
-   * Takes the Redis of another installation over, with the first beginning alone: two that may
-   * would take it from one another for ever.
+   * Takes over the Redis of another installation, only at the first begin: otherwise two that may
+   * adopt would take it from each other for ever.
    */
   readonly takeOver?: boolean;
 }
@@ -61,13 +61,13 @@ export interface Publisher {
   /** What is published of a project; from memory while this publisher is the writer. */
   load(ref: ProjectRef): Promise<PublishedProject>;
   /** `data` = what to record of stored data, in the same step; undefined = nothing. */
-  publish(parts: ProjectParts, data?: DataRecord): Promise<PublishResult>;
-  /** Withdraws a project's configuration and leaves `data` on record. Stored data stay. */
-  withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult>;
+  publish(config: CompiledProject, data?: DataInventory): Promise<PublishResult>;
+  /** Withdraws a project's configuration and leaves `data` as the inventory. Stored data stay. */
+  withdraw(ref: ProjectRef, data?: DataInventory): Promise<PublishResult>;
   /** Records what is known of stored data, alone. */
-  writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void>;
+  writeData(ref: ProjectRef, data: DataInventory | undefined): Promise<void>;
   /** Projects of which there may be stored data, published or not. */
-  dataRecords(): ReadonlyMap<string, DataRecord>;
+  dataInventories(): ReadonlyMap<string, DataInventory>;
   /**
    * Publishes again what this process had published of a project when Redis lost it all, and its
    * credentials when Redis went back behind them. It uses only memory, so that it succeeds even
@@ -185,7 +185,7 @@ class RedisPublisher implements Publisher {
       clock,
       epoch,
       revision: begun.revision,
-      records: await readDataRecords(redisClient),
+      inventories: await readDataInventories(redisClient),
       history: this.#history,
     });
     return refusal;
@@ -236,20 +236,20 @@ class RedisPublisher implements Publisher {
     return this.#inSession((session) => session.load(ref));
   }
 
-  publish(parts: ProjectParts, data?: DataRecord): Promise<PublishResult> {
-    return this.#inSession((session) => session.publish(parts, data));
+  publish(config: CompiledProject, data?: DataInventory): Promise<PublishResult> {
+    return this.#inSession((session) => session.publish(config, data));
   }
 
-  withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult> {
+  withdraw(ref: ProjectRef, data?: DataInventory): Promise<PublishResult> {
     return this.#inSession((session) => session.withdraw(ref, data));
   }
 
-  writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
+  writeData(ref: ProjectRef, data: DataInventory | undefined): Promise<void> {
     return this.#inSession((session) => session.writeData(ref, data));
   }
 
-  dataRecords(): ReadonlyMap<string, DataRecord> {
-    return this.#session?.records ?? new Map();
+  dataInventories(): ReadonlyMap<string, DataInventory> {
+    return this.#session?.inventories ?? new Map();
   }
 
   restore(ref: ProjectRef): Promise<void> {
@@ -328,7 +328,9 @@ class RedisPublisher implements Publisher {
     this.#store = found;
   }
 
-  /** Begins and ends in one session: what was found out in an earlier one is worth nothing. */
+  /**
+   * The whole call uses one session, because what was read in an earlier session may be outdated.
+   */
   async #inSession<T>(work: (session: WriterSession) => Promise<T>): Promise<T> {
     const session = this.#session;
     if (session === undefined) throw new NotTheWriter("The publisher has not begun");

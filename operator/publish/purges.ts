@@ -1,11 +1,9 @@
 // Orders that stored data be removed for good, and learns when a replica has done so. Orders are
 // written under the same fence as configuration: a leader that was replaced orders nothing.
 
-import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
-import { type PurgeOrder, readPurgeOrder, writePurgeOrder } from "../../core/config/purge-order.ts";
-import type { ProjectRef } from "../../core/config/types.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { type PurgeOrder, writePurgeOrder } from "../../core/config/purge-order.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { fieldsOf } from "../../core/redis/reply.ts";
 import { createPublishScripts } from "./publish-scripts.ts";
 import type { Publisher } from "./publisher.ts";
 
@@ -18,8 +16,6 @@ export interface Purges {
   isDone(id: string): Promise<boolean>;
   /** Forgets an order, done or not. */
   forget(id: string): Promise<void>;
-  /** Ids of all orders that were not forgotten, or of those for data of one project. */
-  ordered(project?: ProjectRef): Promise<readonly string[]>;
 }
 
 export function createPurges(redisClient: RedisClient, publisher: Pick<Publisher, "fenced">): Purges {
@@ -30,14 +26,5 @@ export function createPurges(redisClient: RedisClient, publisher: Pick<Publisher
     isOrdered: async (id) => (await redisClient.read(purges, "HEXISTS", purges, id)) === 1,
     isDone: async (id) => (await redisClient.read(purged, "HEXISTS", purged, id)) === 1,
     forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
-    async ordered(project) {
-      const orders = [...fieldsOf(await redisClient.read(purges, "HGETALL", purges))];
-      return orders.filter(([, text]) => project === undefined || isOf(project, text)).map(([id]) => id);
-    },
   };
-}
-
-function isOf(project: ProjectRef, text: string): boolean {
-  const order = readPurgeOrder(text);
-  return order !== undefined && keyOfProject(order.project) === keyOfProject(project);
 }

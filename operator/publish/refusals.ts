@@ -68,7 +68,7 @@ export class ReplicasOutdated extends RedisRefused {
   }
 }
 
-/** The data record of one project is broken; its message says what a person can do. */
-export class RecordUnreadable extends Error {
-  override readonly name = "RecordUnreadable";
+/** The data inventory of one project is broken; its message says what a person can do. */
+export class InventoryUnreadable extends Error {
+  override readonly name = "InventoryUnreadable";
 }

@@ -9,20 +9,20 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { writeEntry, writePublished } from "../../core/config/published-value.ts";
 import { seal } from "../../core/config/seal.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import type { DataRecord } from "../model/data-record.ts";
-import { readDataRecord, recordText, withPurgeRevision } from "./data-records.ts";
+import type { DataInventory } from "../model/data-inventory.ts";
+import { inventoryText, readDataInventory, withPurgeRevision } from "./data-inventories.ts";
 import { type Change, changesOf, type PublishedContent, readProject, resealsOf } from "./project-fields.ts";
 import { type PublishHistory, withLastCredentials, withoutRevoked } from "./publish-history.ts";
 import {
-  noRecord,
+  type InventoryText,
+  noInventory,
   type PublishReply,
   type PublishScripts,
   type PublishStep,
-  type RecordText,
-  unchangedRecord,
+  unchangedInventory,
 } from "./publish-scripts.ts";
 import { NotTheWriter } from "./refusals.ts";
 
@@ -32,8 +32,8 @@ export interface PublishedProject {
    * Absent when nothing is published, or nothing that the key ring opens. A field that can't be
    * opened is left out.
    */
-  readonly parts?: ProjectParts;
-  readonly data?: DataRecord;
+  readonly config?: CompiledProject;
+  readonly data?: DataInventory;
   /** The revision of the project's newest step, removals included; 0 when nothing is published. */
   readonly revision: number;
 }
@@ -44,7 +44,7 @@ export interface PublishResult {
   /** Replicas that have it serve nothing older of the project. */
   readonly revision: number;
   /** What is known of stored data now: entries that waited for a revision have it. */
-  readonly data?: DataRecord;
+  readonly data?: DataInventory;
 }
 
 export interface WriterSessionDeps {
@@ -56,24 +56,24 @@ export interface WriterSessionDeps {
   /** Value of `revision` in the meta hash when the session began. */
   readonly revision: string;
   /** As they stood in Redis when it began. */
-  readonly records: Map<string, DataRecord>;
+  readonly inventories: Map<string, DataInventory>;
   readonly history: PublishHistory;
 }
 
 /** What to record of stored data with the step that gets this revision. */
-type RecordAt = (revision: number) => DataRecord | undefined;
+type InventoryAt = (revision: number) => DataInventory | undefined;
 
 /** What a step makes of a project. */
 interface Next {
   /** Undefined = it is withdrawn. */
-  readonly parts: ProjectParts | undefined;
-  readonly recordAt: RecordAt;
+  readonly config: CompiledProject | undefined;
+  readonly inventoryAt: InventoryAt;
 }
 
 export class WriterSession {
   readonly epoch: string;
   /** By `<namespace>/<name>`. */
-  readonly records: Map<string, DataRecord>;
+  readonly inventories: Map<string, DataInventory>;
   readonly #redisClient: RedisClient;
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
@@ -91,7 +91,7 @@ export class WriterSession {
   #sentRevision: number;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ redisClient, scripts, keyring, clock, epoch, revision, records, history }: WriterSessionDeps) {
+  constructor({ redisClient, scripts, keyring, clock, epoch, revision, inventories, history }: WriterSessionDeps) {
     this.#redisClient = redisClient;
     this.#scripts = scripts;
     this.#keyring = keyring;
@@ -99,7 +99,7 @@ export class WriterSession {
     this.epoch = epoch;
     this.#lastRevision = revision;
     this.#sentRevision = Number(revision);
-    this.records = records;
+    this.inventories = inventories;
     // One of its own: work of an earlier session that has not ended yet must not write into it.
     this.#history = history.copy();
   }
@@ -124,20 +124,20 @@ export class WriterSession {
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
-    const { parts, revision } = await this.#publishedOf(ref);
-    const data = this.#recordOf(ref);
-    return { revision, ...(parts !== undefined && { parts }), ...(data !== undefined && { data }) };
+    const { config, revision } = await this.#publishedOf(ref);
+    const data = this.#inventoryOf(ref);
+    return { revision, ...(config !== undefined && { config }), ...(data !== undefined && { data }) };
   }
 
-  async publish(parts: ProjectParts, data: DataRecord | undefined): Promise<PublishResult> {
-    const ref = parts.project;
+  async publish(config: CompiledProject, data: DataInventory | undefined): Promise<PublishResult> {
+    const ref = config.project;
     const published = await this.#publishedOf(ref);
-    const changed = await this.#writeAll(parts, published, data);
+    const changed = await this.#writeAll(config, published, data);
     if (changed === 0) await this.writeData(ref, withPurgeRevision(data, this.newest()));
     return this.#resultOf(ref, { changed, revision: published.revision });
   }
 
-  async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<PublishResult> {
+  async withdraw(ref: ProjectRef, data: DataInventory | undefined): Promise<PublishResult> {
     const published = await this.#publishedOf(ref);
     if (published.fields.size === 0 && published.revision === 0) {
       this.#history.sent(keyOfProject(ref), undefined);
@@ -145,8 +145,8 @@ export class WriterSession {
       await this.writeData(ref, withPurgeRevision(data, this.newest()));
       return this.#resultOf(ref, { changed: 0, revision: this.newest() });
     }
-    const recordAt: RecordAt = (revision) => withPurgeRevision(data, revision);
-    const revision = await this.#step(ref, { parts: undefined, recordAt }, (step) => this.#scripts.withdraw(step));
+    const inventoryAt: InventoryAt = (revision) => withPurgeRevision(data, revision);
+    const revision = await this.#step(ref, { config: undefined, inventoryAt }, (step) => this.#scripts.withdraw(step));
     this.#published.delete(keyOfProject(ref));
     return this.#resultOf(ref, { changed: published.fields.size, revision });
   }
@@ -160,22 +160,22 @@ export class WriterSession {
   async restore(ref: ProjectRef): Promise<void> {
     const key = keyOfProject(ref);
     const published = await this.#publishedOf(ref);
-    const { fields, parts, revision } = published;
-    if (parts === undefined) return;
-    const data = this.#recordOf(ref);
-    if (fields.size === 0) await this.publish(parts, data);
+    const { fields, config, revision } = published;
+    if (config === undefined) return;
+    const data = this.#inventoryOf(ref);
+    if (fields.size === 0) await this.publish(config, data);
     else if (this.#history.isAhead(key, revision)) {
-      const last = this.#history.partsOf(key);
-      await this.#writeAll(withoutRevoked(parts, last), published, data);
-      await this.#writeAll(withLastCredentials(parts, last), published, data);
+      const last = this.#history.configOf(key);
+      await this.#writeAll(withoutRevoked(config, last), published, data);
+      await this.#writeAll(withLastCredentials(config, last), published, data);
     }
   }
 
-  async writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
-    const record = this.#recordText(ref, data);
-    if (record === unchangedRecord) return;
+  async writeData(ref: ProjectRef, data: DataInventory | undefined): Promise<void> {
+    const inventory = this.#inventoryText(ref, data);
+    if (inventory === unchangedInventory) return;
     try {
-      await this.fenced((epoch) => this.#scripts.recordData(epoch, ref, record));
+      await this.fenced((epoch) => this.#scripts.recordData(epoch, ref, inventory));
     } catch (error) {
       this.#forget(ref);
       throw error;
@@ -187,11 +187,11 @@ export class WriterSession {
     // Else what Redis brought back would be written as the newest version.
     await this.restore(ref);
     const published = await this.#publishedOf(ref);
-    const { parts } = published;
-    if (parts === undefined) return 0;
-    const steps = resealsOf(parts, this.#keyring(), published.fields);
-    const recordAt: RecordAt = () => this.#recordOf(ref);
-    for (const step of steps) await this.#write(step, published, { parts, recordAt });
+    const { config } = published;
+    if (config === undefined) return 0;
+    const steps = resealsOf(config, this.#keyring(), published.fields);
+    const inventoryAt: InventoryAt = () => this.#inventoryOf(ref);
+    for (const step of steps) await this.#write(step, published, { config, inventoryAt });
     return sizeOf(steps);
   }
 
@@ -215,37 +215,41 @@ export class WriterSession {
   }
 
   async #read(ref: ProjectRef): Promise<PublishedContent> {
-    const [read, record] = await Promise.all([
+    const [read, inventory] = await Promise.all([
       readProject(this.#redisClient, this.#keyring(), ref),
-      readDataRecord(this.#redisClient, ref),
+      readDataInventory(this.#redisClient, ref),
     ]);
-    this.#remember(ref, record);
+    this.#remember(ref, inventory);
     // An object that is broken now has its last good version nowhere else.
-    if (read.fields.size === 0) read.parts ??= this.#history.partsOf(keyOfProject(ref));
+    if (read.fields.size === 0) read.config ??= this.#history.configOf(keyOfProject(ref));
     else this.#history.wasRead(keyOfProject(ref), read);
     this.#published.set(keyOfProject(ref), read);
     return read;
   }
 
   /** Answers with how many fields were written or removed. */
-  async #writeAll(parts: ProjectParts, published: PublishedContent, data: DataRecord | undefined): Promise<number> {
-    const steps = changesOf(parts, this.#keyring(), published);
+  async #writeAll(
+    config: CompiledProject,
+    published: PublishedContent,
+    data: DataInventory | undefined,
+  ): Promise<number> {
+    const steps = changesOf(config, this.#keyring(), published);
     for (const step of steps) {
-      // What comes is on record before it is served; a purge starts from the revision with which
-      // the last of it is out of service.
-      const recordAt: RecordAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
-      await this.#write(step, published, { parts, recordAt });
+      // Record the data before they are served. A purge starts at the revision that withdraws the
+      // last of them.
+      const inventoryAt: InventoryAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
+      await this.#write(step, published, { config, inventoryAt });
     }
-    published.parts = parts;
+    published.config = config;
     return sizeOf(steps);
   }
 
   async #write(
     { changed, removed }: Change,
     published: PublishedContent,
-    next: Next & { readonly parts: ProjectParts },
+    next: Next & { readonly config: CompiledProject },
   ): Promise<void> {
-    const { project } = next.parts;
+    const { project } = next.config;
     const { namespace, name, uid, hosts } = project;
     const ring = this.#keyring();
     const revision = await this.#step(project, next, (step) => {
@@ -265,8 +269,8 @@ export class WriterSession {
   /** One step with the next revision. */
   async #step(
     ref: ProjectRef,
-    { parts, recordAt }: Next,
-    run: (step: PublishStep & { readonly record: RecordText }) => Promise<PublishReply>,
+    { config, inventoryAt }: Next,
+    run: (step: PublishStep & { readonly inventory: InventoryText }) => Promise<PublishReply>,
   ): Promise<number> {
     const key = keyOfProject(ref);
     const send = async (): Promise<number> => {
@@ -275,20 +279,20 @@ export class WriterSession {
       // again.
       const revision = Math.max(this.#sentRevision + 1, this.#clock.now());
       this.#sentRevision = revision;
-      const record = this.#recordText(ref, recordAt(revision));
-      requireWritten(await run({ ref, epoch: this.epoch, lastRevision, revision, record }));
+      const inventory = this.#inventoryText(ref, inventoryAt(revision));
+      requireWritten(await run({ ref, epoch: this.epoch, lastRevision, revision, inventory }));
       this.#lastRevision = String(revision);
       return revision;
     };
     try {
       const revision = await this.#inTurn(send);
-      this.#history.written(key, parts, revision);
-      this.#remember(ref, recordAt(revision));
+      this.#history.written(key, config, revision);
+      this.#remember(ref, inventoryAt(revision));
       return revision;
     } catch (error) {
       this.#forget(ref);
       const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
-      if (!isUnwritten) this.#history.sent(key, parts);
+      if (!isUnwritten) this.#history.sent(key, config);
       throw error;
     }
   }
@@ -304,23 +308,23 @@ export class WriterSession {
     this.#published.delete(keyOfProject(ref));
   }
 
-  #recordOf(ref: ProjectRef): DataRecord | undefined {
-    return this.records.get(keyOfProject(ref));
+  #inventoryOf(ref: ProjectRef): DataInventory | undefined {
+    return this.inventories.get(keyOfProject(ref));
   }
 
-  #recordText(ref: ProjectRef, data: DataRecord | undefined): RecordText {
-    // By content: runs make the same record with its members in different orders.
-    if (isDeepStrictEqual(this.#recordOf(ref), data)) return unchangedRecord;
-    return data === undefined ? noRecord : recordText(data);
+  #inventoryText(ref: ProjectRef, data: DataInventory | undefined): InventoryText {
+    // By content: runs make the same inventory with its members in different orders.
+    if (isDeepStrictEqual(this.#inventoryOf(ref), data)) return unchangedInventory;
+    return data === undefined ? noInventory : inventoryText(data);
   }
 
-  #remember(ref: ProjectRef, data: DataRecord | undefined): void {
-    if (data === undefined) this.records.delete(keyOfProject(ref));
-    else this.records.set(keyOfProject(ref), data);
+  #remember(ref: ProjectRef, data: DataInventory | undefined): void {
+    if (data === undefined) this.inventories.delete(keyOfProject(ref));
+    else this.inventories.set(keyOfProject(ref), data);
   }
 
   #resultOf(ref: ProjectRef, done: Omit<PublishResult, "data">): PublishResult {
-    const data = this.#recordOf(ref);
+    const data = this.#inventoryOf(ref);
     return data === undefined ? done : { ...done, data };
   }
 }

@@ -12,7 +12,6 @@ import {
   requireHashable,
 } from "../../core/password/hash-password.ts";
 import { createSemaphore } from "../../core/semaphore.ts";
-import type { Monotonic } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface PasswordHasher {
@@ -26,17 +25,13 @@ export interface PasswordHasher {
 export interface PassHashes {
   /** Throws PasswordRefused. */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
-  /**
-   * Forgets what former passes asked for and this one did not. Milliseconds since the Project began
-   * to wait; undefined = it doesn't.
-   */
-  end(): number | undefined;
+  /** Forgets what former passes asked for and this one did not. */
+  end(): void;
 }
 
 export interface PasswordHasherDeps {
   /** Of the Projects. */
   readonly queue: Pick<WorkQueue, "add" | "addAfter">;
-  readonly monotonic: Monotonic;
   /** Hashes that are made at a time; default: one for two processors, and two at most. */
   readonly atOnce?: number;
   /** For tests. */
@@ -44,7 +39,6 @@ export interface PasswordHasherDeps {
 }
 
 interface Job {
-  readonly since: number;
   made?: { readonly value: string } | { readonly error: unknown };
 }
 
@@ -64,7 +58,6 @@ function defaultAtOnce(): number {
 
 export function createPasswordHasher({
   queue,
-  monotonic,
   atOnce = defaultAtOnce(),
   hash = hashPassword,
 }: PasswordHasherDeps): PasswordHasher {
@@ -83,7 +76,7 @@ export function createPasswordHasher({
   };
 
   const run = async (project: string, digest: string, make: () => Promise<string>): Promise<void> => {
-    const job: Job = { since: monotonic() };
+    const job: Job = {};
     const jobs = jobsOf(project);
     jobs.set(digest, job);
     /** Otherwise nobody asks for it any more. */
@@ -97,7 +90,8 @@ export function createPasswordHasher({
     }
     permits.release();
     if (!isWanted()) return;
-    if (unmadeOf(jobs).length === 0) queue.add(project);
+    const isLast = [...jobs.values()].every(({ made }) => made !== undefined);
+    if (isLast) queue.add(project);
     else queue.addAfter(project, betweenPassesMs);
   };
 
@@ -131,8 +125,6 @@ export function createPasswordHasher({
         end() {
           forgetOthers(jobs, asked);
           if (jobs.size === 0) projects.delete(project);
-          const [first] = unmadeOf(jobs);
-          return first === undefined ? undefined : monotonic() - first.since;
         },
       };
     },
@@ -148,9 +140,4 @@ function isGeneratedCost(cost: PasswordCost | undefined): boolean {
 
 function forgetOthers(jobs: Jobs, asked: ReadonlySet<string>): void {
   for (const digest of jobs.keys()) if (!asked.has(digest)) jobs.delete(digest);
-}
-
-/** Those without a result, the earliest first. */
-function unmadeOf(jobs: Jobs): readonly Job[] {
-  return [...jobs.values()].filter(({ made }) => made === undefined);
 }

@@ -3,13 +3,13 @@
 // name.
 
 import type { Clock } from "../../core/clock.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckResource } from "../compile/resource-check.ts";
-import type { Absences } from "../finalize/absences.ts";
-import type { Deletions } from "../finalize/advance-deletions.ts";
-import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
-import type { NamespaceUids } from "../finalize/namespace-uids.ts";
+import type { Absences } from "../deletion/absences.ts";
+import type { Deletions } from "../deletion/advance-deletions.ts";
+import type { NamespaceUids } from "../deletion/namespace-uids.ts";
+import type { EventRecorder } from "../events/event-recorder.ts";
 import type { IssuerFetcher } from "../issuers/issuer-fetcher.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
@@ -19,9 +19,9 @@ import type { OperatorMetrics } from "../observe/metrics.ts";
 import type { ConfigWriter, OpenRedis } from "../publish/config-writer.ts";
 import type { PublishedProject } from "../publish/writer-session.ts";
 import type { PasswordHasher } from "../queue/password-hasher.ts";
-import type { EventRecorder } from "../record/event-recorder.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
+import type { DeletionInbox } from "../stored-data/deletion-inbox.ts";
 
 /** What the watches tell a pass. */
 export interface WatchedForPass {
@@ -54,19 +54,19 @@ export interface ReconcileDeps {
    */
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly statuses: StatusWriter;
-  readonly progress: PassProgress;
+  readonly listener: PassListener;
   readonly recorder: EventRecorder;
   readonly audit: AuditLog;
   readonly metrics: Pick<OperatorMetrics, "observeConfig">;
 }
 
 /** What the rest of the leader is told of a pass. */
-export interface PassProgress {
+export interface PassListener {
   /**
    * The project is published with this now; undefined = it is withdrawn. `refusedUid`: of the
    * Project, if the platform's rules refuse it.
    */
-  published(ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string): void;
+  published(ref: ProjectRef, config: CompiledProject | undefined, refusedUid?: string): void;
   /** A pass has only revoked the credentials of deleted objects. */
   revoked(ref: ProjectRef): void;
 }

@@ -1,29 +1,29 @@
 // The step of a reconcile that publishes what was compiled, or withdraws the project, in one step
-// with the record of its stored data; the audit log gets what was done. Rejects as the publisher
+// with the inventory of its stored data; the audit log gets what was done. Rejects as the publisher
 // does.
 
 import { isDeepStrictEqual } from "node:util";
-import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
+import type { CompiledProject, KeyConfig, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { compileIssuers, suspendedIssuers } from "../compile/issuers.ts";
-import { recordEntries } from "../finalize/data-audit.ts";
-import { planData } from "../finalize/data-plan.ts";
-import { withdrawnBy } from "../finalize/withdrawn.ts";
-import type { DataRecord } from "../model/data-record.ts";
+import { withdrawnBy } from "../deletion/withdrawn.ts";
+import type { DataInventory } from "../model/data-inventory.ts";
 import type { Child } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
-import type { CompiledProject } from "../status/outcomes.ts";
+import type { CompileOutcome } from "../status/outcomes.ts";
+import { inventoryAuditEntries } from "../stored-data/data-audit.ts";
+import { planData } from "../stored-data/data-plan.ts";
 import type { Pass, StartedPass } from "./pass.ts";
 
-export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
+export async function publishStep(pass: Pass, compiled: CompileOutcome): Promise<PublishResult> {
   const { objects, deps } = pass;
   // Without its namespace a Project is being deleted.
-  const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
+  const served = pass.namespaceUid === undefined ? undefined : compiled.config;
   const result = await write(pass, compiled, served);
   deps.deletionRequests.markRecorded(compiled.requests, compiled.evaluatedAt);
-  deps.progress.published(objects.ref, served, refusedUid(objects));
+  deps.listener.published(objects.ref, served, refusedUid(objects));
   return result;
 }
 
@@ -32,29 +32,35 @@ function refusedUid({ project, notAllowed }: Pass["objects"]): string | undefine
   return uid !== undefined && notAllowed?.has(uid) ? uid : undefined;
 }
 
-async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts | undefined): Promise<PublishResult> {
+async function write(
+  pass: Pass,
+  compiled: CompileOutcome,
+  served: CompiledProject | undefined,
+): Promise<PublishResult> {
   const { objects, namespaceUid, redis, deps } = pass;
   const { clock, metrics, audit } = deps;
   const { publisher } = redis;
-  const record = planData(compiled.data, {
+  const inventory = planData(compiled.data, {
     objects,
-    ...(served !== undefined && { parts: served }),
+    ...(served !== undefined && { config: served }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
   const since = clock.monotonic();
   try {
     const result =
-      served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
+      served === undefined
+        ? await publisher.withdraw(objects.ref, inventory)
+        : await publisher.publish(served, inventory);
     const { changed } = result;
     if (changed > 0)
       metrics.observeConfig({ kind: "published", seconds: (clock.monotonic() - since) / 1000, fields: changed });
-    for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data })) audit.record(entry);
+    for (const entry of auditEntriesOf(pass, compiled, { served, inventory: result.data })) audit.write(entry);
     return result;
   } catch (error) {
     // It may have taken place: then the next attempt finds no difference to record.
     if (error instanceof OutcomeUnknown) {
-      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, record })) {
-        audit.record({ action, facts: { ...facts, outcome: "unknown" } });
+      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, inventory })) {
+        audit.write({ action, facts: { ...facts, outcome: "unknown" } });
       }
     }
     metrics.observeConfig({ kind: "publish_failed" });
@@ -63,19 +69,19 @@ async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts
 }
 
 interface PublishedAs {
-  readonly served: ProjectParts | undefined;
-  readonly record: DataRecord | undefined;
+  readonly served: CompiledProject | undefined;
+  readonly inventory: DataInventory | undefined;
 }
 
 function auditEntriesOf(
   pass: Pass,
-  { verdicts }: CompiledProject,
-  { served, record }: PublishedAs,
+  { verdicts }: CompileOutcome,
+  { served, inventory }: PublishedAs,
 ): readonly AuditEntry[] {
   const { objects, deleted, published, namespaceUid } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  const withdrawn = withdrawnBy({ objects, deleted, published: published.parts, served, verdicts, isNamespaceGone });
-  return [...withdrawn, ...recordEntries({ ref: objects.ref, before: published.data, after: record })];
+  const withdrawn = withdrawnBy({ objects, deleted, published: published.config, served, verdicts, isNamespaceGone });
+  return [...withdrawn, ...inventoryAuditEntries({ ref: objects.ref, before: published.data, after: inventory })];
 }
 
 /**
@@ -85,7 +91,7 @@ function auditEntriesOf(
 export async function revokeDeleted(started: StartedPass): Promise<void> {
   const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
   const stays = ({ uid }: { readonly uid: string }): boolean => !gone.has(uid);
-  await revoke(started, { user: stays, key: stays, issuers: (parts) => issuersLeft(started, parts) });
+  await revoke(started, { user: stays, key: stays, issuers: (config) => issuersLeft(started, config) });
 }
 
 /**
@@ -101,15 +107,15 @@ export async function revokeGone(started: StartedPass): Promise<void> {
   await revoke(started, {
     user: stays,
     key: stays,
-    issuers: (parts) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, parts)),
+    issuers: (config) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, config)),
   });
 }
 
 /** None of a former Project of the name: it has been replaced. */
 function issuersLeft(
   { objects: { project }, deps: { issuers } }: StartedPass,
-  published: ProjectParts,
-): ProjectParts["issuers"] {
+  published: CompiledProject,
+): CompiledProject["issuers"] {
   if (project === undefined) return published.issuers;
   if (project.metadata.uid !== published.project.uid) return new Map();
   return project.spec.suspend
@@ -121,23 +127,23 @@ interface Staying {
   readonly user: (user: UserConfig) => boolean;
   readonly key: (key: KeyConfig) => boolean;
   /** Those that stay. */
-  readonly issuers: (published: ProjectParts) => ProjectParts["issuers"];
+  readonly issuers: (published: CompiledProject) => CompiledProject["issuers"];
 }
 
 /** Publishes what was published last, without the credentials that don't stay. */
 async function revoke({ objects, deleted, published, redis, deps }: StartedPass, stays: Staying): Promise<void> {
-  const { parts, data } = published;
+  const { config, data } = published;
   // Without a deletion there may be lowered access, which is still to be published.
-  const isOver = (): void => void (deleted.length > 0 && deps.progress.revoked(objects.ref));
-  if (parts === undefined) return isOver();
-  const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
-  const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
-  const issuers = stays.issuers(parts);
-  const isSame = users.size === parts.users.size && keys.size === parts.keys.size;
-  if (isSame && isDeepStrictEqual(issuers, parts.issuers)) return isOver();
-  const served = { ...parts, users, keys, issuers };
+  const isOver = (): void => void (deleted.length > 0 && deps.listener.revoked(objects.ref));
+  if (config === undefined) return isOver();
+  const users = new Map([...config.users].filter(([, user]) => stays.user(user)));
+  const keys = new Map([...config.keys].filter(([, key]) => stays.key(key)));
+  const issuers = stays.issuers(config);
+  const isSame = users.size === config.users.size && keys.size === config.keys.size;
+  if (isSame && isDeepStrictEqual(issuers, config.issuers)) return isOver();
+  const served = { ...config, users, keys, issuers };
   await redis.publisher.publish(served, data);
   isOver();
-  const withdrawn = withdrawnBy({ objects, deleted, published: parts, served, verdicts: [], isNamespaceGone: false });
-  for (const entry of withdrawn) deps.audit.record(entry);
+  const withdrawn = withdrawnBy({ objects, deleted, published: config, served, verdicts: [], isNamespaceGone: false });
+  for (const entry of withdrawn) deps.audit.write(entry);
 }

@@ -33,14 +33,9 @@ const refusedRequeueMs = 30_000;
 const afterRefusalMs = 1_000;
 const signingRingRequeueMs = 500;
 
-/**
- * `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all
- * are written.
- */
-export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): ReconcileResult {
+export function resultOf(outcome: ProjectOutcome, now: number): ReconcileResult {
   const { publishResult, rollout } = outcome;
   const moments = momentsOf(outcome, now);
-  if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
   const { state, availability } = rollout;
   return {
     ...earliest(moments),
@@ -50,18 +45,14 @@ export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: n
   };
 }
 
-/**
- * What is due comes in time, however long its statuses wait. `statusDelayMs`: they are not to be
- * written within that time, unless something happens.
- */
-export function unreportedResult(unreported: Unreported, now: number, statusDelayMs?: number): ReconcileResult {
-  const moments = momentsOf(unreported, now);
-  return statusDelayMs === undefined ? { ...earliest(moments), unreported } : earliest([...moments, statusDelayMs]);
+/** What is due comes in time, however long its statuses wait. */
+export function unreportedResult(unreported: Unreported, now: number): ReconcileResult {
+  return { ...earliest(momentsOf(unreported, now)), unreported };
 }
 
 /** Milliseconds until something is due, whatever replicas do. */
 function momentsOf(
-  { resolved, compiled, progress }: Pick<ProjectOutcome, "resolved" | "compiled" | "progress">,
+  { resolved, compiled, deletion }: Pick<ProjectOutcome, "resolved" | "compiled" | "deletion">,
   now: number,
 ): number[] {
   // A request whose time is slightly ahead, because its client's clock is, is due at that time.
@@ -72,12 +63,11 @@ function momentsOf(
   if (resolved.hasLaterWrites) moments.push(resolved.isComplete ? 0 : afterRefusalMs);
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has
   // to be followed.
-  if (progress.purged.length > 0) moments.push(0);
-  if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
+  if (deletion.purged.length > 0) moments.push(0);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
   // The signing ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.signingRingWaits) moments.push(signingRingRequeueMs);
-  if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
+  if (deletion.waitingFor === "purge" || deletion.purgesSessions) moments.push(purgeRequeueMs);
   return moments;
 }
 

@@ -7,12 +7,8 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
 import { issuerSourcesOf } from "../compile/issuers.ts";
-import type { DeletionProgress } from "../finalize/advance-deletions.ts";
-import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
-import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../finalize/data-plan.ts";
-import { planKeptData } from "../finalize/kept-data.ts";
-import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
-import { pendingMs } from "../issuers/issuer-fetcher.ts";
+import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
+import { withRetention } from "../guard-rails/apply-guard-rails.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { IssuerSource } from "../model/issuers.ts";
@@ -22,7 +18,10 @@ import { auditOf } from "../resolve/credential-event.ts";
 import { asPublished, resolveProject } from "../resolve/project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
 import { dataEventsOf } from "../status/data-events.ts";
-import type { CompiledProject, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
+import type { CompileOutcome, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
+import { orderedPurges } from "../stored-data/advance-purges.ts";
+import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../stored-data/data-plan.ts";
+import { planRetainedData } from "../stored-data/retained-data.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
 import { type ReconcileResult, resultOf, unreportedResult } from "./reconcile-result.ts";
@@ -30,14 +29,13 @@ import type { Served, Unreported } from "./served.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
-/** A password alone is hashed within this time. */
-const unsaidHashingMs = 1_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
   beginFetching(started);
-  const { isConfirmed, gone, failure } = await deps.absences.look(started, signal);
-  // What is missing may only be unseen: nothing else may be published or withdrawn.
+  const { isConfirmed, gone, failure } = await deps.absences.confirm(started, signal);
+  // An object that is missing from the cache may still exist. Until that is known, nothing else is
+  // published or withdrawn.
   if (!isConfirmed) {
     const result = await onlyRevoke({ ...started, deleted: gone });
     if (failure !== undefined) throw failure.error;
@@ -52,9 +50,9 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const served: Served = { objects: seen.objects, redis: pass.redis, resolved, compiled, publishResult };
   if (canWait(pass, served)) return await unreportedOf(pass, served);
   const rollout = await awaitReplicas({ ...served, ref: seen.objects.ref }, signal);
-  const progress = await advance(pass, served);
-  recordDataEvents(pass, served, progress);
-  return await writeStatuses({ ...served, rollout, progress }, deps);
+  const deletion = await advance(pass, served);
+  emitDataEvents(pass, served, deletion);
+  return await writeStatuses({ ...served, rollout, deletion }, deps);
 }
 
 /**
@@ -70,29 +68,17 @@ function canWait({ objects, deleted, namespaceUid }: Pass, { compiled, publishRe
 
 async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult> {
   // What keeps an object until its data are gone has to stand before anybody deletes it.
-  const progress = await advance(pass, served);
-  recordDataEvents(pass, served, progress);
+  const deletion = await advance(pass, served);
+  emitDataEvents(pass, served, deletion);
   const { statuses, isComplete, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
   const reported = { statuses, isComplete, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
-  const { parts, verdicts, requests } = served.compiled;
+  const { config, verdicts, requests } = served.compiled;
   const { objects, redis, publishResult } = served;
-  const compiled = { parts, verdicts, requests };
+  const compiled = { config, verdicts, requests };
   const versions = versionsOf(objects);
-  const statusDelayMs = statusDelayOf(served);
-  const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
-  return unreportedResult(unreported, pass.deps.clock.now(), statusDelayMs);
-}
-
-/**
- * Where what is said now would be taken back in a moment. Once the keys of an issuer are there, or
- * can't be had, and once a password is hashed, the Project is served anew.
- */
-function statusDelayOf({ compiled: { awaitsIssuers }, resolved }: Served): number | undefined {
-  if (awaitsIssuers === true) return pendingMs;
-  const { hashingMs, hasLaterWrites, isComplete } = resolved;
-  if (hasLaterWrites && isComplete) return 0;
-  return hashingMs === undefined || hashingMs >= unsaidHashingMs ? undefined : unsaidHashingMs - hashingMs;
+  const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, deletion };
+  return unreportedResult(unreported, pass.deps.clock.now());
 }
 
 /** The keys of external issuers are fetched while all that follows goes on. */
@@ -107,12 +93,12 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
   const { ref } = seen.objects;
   const redis = await deps.writer.session();
   const published = await redis.publisher.load(ref);
-  const isKept = published.data !== undefined && seen.objects.keepsData === true;
+  const isKept = published.data !== undefined && seen.objects.retainsData === true;
   return {
     ...seen,
     deps,
     redis,
-    published: isKept ? { ...published, data: withKeptRecord(published.data) } : published,
+    published: isKept ? { ...published, data: withRetention(published.data) } : published,
   };
 }
 
@@ -137,14 +123,13 @@ async function namespaceUidOf({ objects, published, deps }: StartedPass): Promis
 /** Which stored data are to be deleted, and whose may not be served. */
 async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
   const { objects, deleted, published, namespaceUid, redis, deps } = pass;
-  await forgetUnrecorded(objects.ref, published.data, redis.purges);
   return evaluateData({
     objects,
     deleted,
     adopt: deps.settings.adopt,
     ordered: await orderedPurges(published.data, redis.purges),
-    ...(published.data !== undefined && { publishedRecord: published.data }),
-    ...(published.parts !== undefined && { publishedParts: published.parts }),
+    ...(published.data !== undefined && { publishedInventory: published.data }),
+    ...(published.config !== undefined && { publishedConfig: published.config }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
 }
@@ -166,31 +151,31 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
       throw error;
     }
     return {
-      ...asPublished(objects.ref.name, published.parts),
+      ...asPublished(objects.ref.name, published.config),
       isComplete: false,
       failure: { error },
     };
   }
 }
 
-function isUnpublished({ objects: { project }, published: { parts } }: Pass): boolean {
-  return project !== undefined && !isDeleting(project) && project.metadata.uid !== parts?.project.uid;
+function isUnpublished({ objects: { project }, published: { config } }: Pass): boolean {
+  return project !== undefined && !isDeleting(project) && project.metadata.uid !== config?.project.uid;
 }
 
-async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionProgress> {
+async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionOutcome> {
   const { objects, deleted, namespaceUid, redis, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  return await deps.deletions.advance({ objects, isNamespaceGone, deleted, record: publishResult.data }, redis);
+  return await deps.deletions.advance({ objects, isNamespaceGone, deleted, inventory: publishResult.data }, redis);
 }
 
-function recordDataEvents(
+function emitDataEvents(
   { objects, deleted, deps }: Pass,
   { compiled, publishResult }: Served,
-  { purged }: DeletionProgress,
+  { purged }: DeletionOutcome,
 ): void {
   const { adopted } = compiled.data;
-  const events = dataEventsOf({ objects, deleted, record: publishResult.data, purged, adopted });
-  for (const { subject, note } of events) deps.recorder.record(subject, note);
+  const events = dataEventsOf({ objects, deleted, inventory: publishResult.data, purged, adopted });
+  for (const { subject, note } of events) deps.recorder.emit(subject, note);
 }
 
 export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "settings" | "usageDue" | "watched">;
@@ -215,11 +200,11 @@ export async function writeStatuses(
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
   const outcome = outcomeOf(served, redis, deps);
-  const rewriteAfterMs = await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
+  await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
-  const [refusal] = served.progress.finalizerRefusals;
+  const [refusal] = served.deletion.finalizerRefusals;
   if (refusal !== undefined) throw refusal;
-  return resultOf(outcome, rewriteAfterMs, deps.clock.now());
+  return resultOf(outcome, deps.clock.now());
 }
 
 type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
@@ -248,11 +233,11 @@ function outcomeOf(
  * Compiles: objects, credentials and what is known of stored data become the configuration to
  * serve, a verdict per object, and what to record of the data. Nothing is written.
  */
-function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
+function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompileOutcome {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
   const requests = deps.deletionRequests.requestsOf(objects.ref);
-  const { parts, verdicts, ...pending } = compileProject({
+  const { config, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,
     credentials: resolved.credentials,
@@ -261,16 +246,22 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
     checkResource: deps.checkResource,
-    ...(published.parts !== undefined && { published: published.parts }),
+    ...(published.config !== undefined && { published: published.config }),
   });
-  const data = planKeptData(evaluation, {
+  const data = planRetainedData(evaluation, {
     objects,
-    parts: namespaceUid === undefined ? undefined : parts,
+    config: namespaceUid === undefined ? undefined : config,
     namespaceUid,
     requests,
     now,
   });
-  return { parts: parts && withUnserved(parts, data.record), verdicts, ...pending, data, requests, evaluatedAt: now };
+  return {
+    config: config && withUnserved(config, data.inventory),
+    verdicts,
+    data,
+    requests,
+    evaluatedAt: now,
+  };
 }
 
 /**
@@ -286,11 +277,11 @@ const maxWritten = 32;
  */
 async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const { published, redis, deps } = pass;
-  const { parts, revision } = published;
+  const { config, revision } = published;
   const objects = objectsWithSecrets(pass);
   const { find, ...trust } = await deps.secrets.prepare(objects);
   const hashes = deps.hasher.passOf(keyOfProject(objects.ref));
-  const resolved = await resolveProject(objects, parts, {
+  const resolved = await resolveProject(objects, config, {
     findSecret: find,
     random: randomBytes,
     now: deps.clock.now(),
@@ -300,17 +291,17 @@ async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     maxWritten,
   });
-  const hashingMs = hashes.end();
+  hashes.end();
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,
     report(event) {
-      deps.recorder.record(event.subject, event.note);
+      deps.recorder.emit(event.subject, event.note);
       const entry = auditOf(event);
-      if (entry !== undefined) deps.audit.record(entry);
+      if (entry !== undefined) deps.audit.write(entry);
     },
   });
   const isComplete = written.refused.length === 0;
-  return { ...written.resolved, isComplete, ...(hashingMs !== undefined && { hashingMs }) };
+  return { ...written.resolved, isComplete };
 }
 
 /**

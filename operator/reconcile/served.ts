@@ -1,15 +1,15 @@
 // What a run of a reconcile has served, as its statuses are made from it.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DeletionProgress } from "../finalize/advance-deletions.ts";
+import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
-import type { CompiledProject, ProjectOutcome, ResolvedProject } from "../status/outcomes.ts";
+import type { CompileOutcome, ProjectOutcome, ResolvedProject } from "../status/outcomes.ts";
 
 /** What was served of a Project. */
 export interface Served extends Pick<ProjectOutcome, "objects" | "publishResult"> {
   readonly redis: OpenRedis;
   readonly resolved: ResolvedProject;
-  readonly compiled: CompiledProject;
+  readonly compiled: CompileOutcome;
 }
 
 /**
@@ -21,5 +21,5 @@ export interface Unreported extends Pick<ProjectOutcome, "resolved" | "compiled"
   /** Of the objects that were served: see versionsOf. */
   readonly versions: string;
   readonly redis: OpenRedis;
-  readonly progress: DeletionProgress;
+  readonly deletion: DeletionOutcome;
 }

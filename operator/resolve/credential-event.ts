@@ -1,10 +1,10 @@
 // What happened to credentials, as Events of the object: one for each Secret that was written. A
 // note contains no secret.
 
+import type { EventNote } from "../events/event-recorder.ts";
 import type { CustomResource } from "../model/objects.ts";
 import type { Subject } from "../model/verdict.ts";
 import type { AuditEntry, AuditedAction } from "../observe/audit-log.ts";
-import type { EventNote } from "../record/event-recorder.ts";
 
 interface EventEntry {
   readonly type: EventNote["type"];

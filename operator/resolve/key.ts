@@ -1,5 +1,5 @@
 // Turns an ApiKey and its Secret into the hashes to publish. A key is made where there is no Secret
-// with a valid seal, and where rotation.id is another one than it was made for. The key before goes
+// with a valid HMAC, and where rotation.id is another one than it was made for. The key before goes
 // on for the grace period. One write makes a key, so an interruption loses nothing.
 
 import { durationSeconds } from "../../core/config/duration.ts";
@@ -62,9 +62,10 @@ interface Key {
 }
 
 function keep(key: ApiKey, secret: OwnSecret, kept: Key, tools: ResolveTools): KeyResolution {
-  const { content, found, isMarked, isRestored } = secret;
+  const { content, found, hasOwnAnnotations, isRestored } = secret;
   const entries = entriesOf(kept, tools);
-  const isRight = isMarked && Object.entries(entries).every(([entry, text]) => entryText(content, entry) === text);
+  const isRight =
+    hasOwnAnnotations && Object.entries(entries).every(([entry, text]) => entryText(content, entry) === text);
   const isWritten = !isRight && found?.immutable !== true;
   const writes = isWritten
     ? [writeOf(key, tools, found, { name: keySecretName(key), entries, rotation: kept.rotation })]

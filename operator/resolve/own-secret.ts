@@ -1,10 +1,10 @@
 // The Secrets that the operator makes for an object: which of them may be used, and how they are
-// written. A Secret has a seal: an HMAC with a key that only the operator has, over the object's
-// UID and what nobody else may change. Of a Secret with the labels of its object,
+// written. A Secret has an HMAC with a key that only the operator has, over the object's UID and
+// what nobody else may change. Of a Secret with the labels of its object,
 //
-//   one with a valid seal            is used
-//   any, where a restore was asked   is used, and sealed
-//   one of another object, whose seal this operator didn't make: SecretConflict, since it may come
+//   one with a valid HMAC            is used
+//   any, where a restore was asked   is used, and gets one
+//   one of another object, whose HMAC this operator didn't make: SecretConflict, since it may come
 //     from a backup
 //   any other                        is not used, and the next write replaces it
 //
@@ -20,15 +20,15 @@ import type { CustomResource } from "../model/objects.ts";
 import { adoptAnnotation } from "../model/project-objects.ts";
 import {
   hasLabelsOf,
+  hmacAnnotation,
+  hmacEntriesOf,
   kindLabel,
   nameLabel,
   namespaceAnnotation,
   ownerAnnotation,
-  ownerMarks,
+  ownerAnnotations,
   ownLabels,
   rotationAnnotation,
-  sealAnnotation,
-  sealedEntriesOf,
 } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
@@ -41,31 +41,35 @@ export interface OwnSecret {
   readonly content: Secret | undefined;
   /** It is used because a person asked for that. */
   readonly isRestored: boolean;
-  /** Its seal and the annotations that name its object are right, or there is nothing to seal. */
-  readonly isMarked: boolean;
+  /** Its HMAC and the annotations that name its object are right, or there is no Secret. */
+  readonly hasOwnAnnotations: boolean;
 }
 
 /** `isPublished`: a credential of this very object is. */
 export function ownSecret(
   owner: CustomResource,
   name: string,
-  tools: Pick<ResolveTools, "findSecret" | "sealKey" | "restore">,
+  tools: Pick<ResolveTools, "findSecret" | "hmacKey" | "restore">,
   isPublished: boolean,
 ): Result<OwnSecret> {
   const found = tools.findSecret(name);
-  if (found === undefined) return used({ found, content: undefined, isRestored: false, isMarked: true });
+  if (found === undefined) return used({ found, content: undefined, isRestored: false, hasOwnAnnotations: true });
   if (!hasLabelsOf(owner, found)) return refuse("SecretConflict", foreignSecret(found, owner));
   const annotations = found.metadata.annotations ?? {};
-  const marks = marksOf(owner, tools, { name, rotation: annotations[rotationAnnotation], entry: textIn(found) });
-  if (isSameText(annotations[sealAnnotation] ?? "", marks[sealAnnotation] ?? "")) {
-    const isMarked = Object.entries(marks).every(([mark, value]) => annotations[mark] === value);
-    return used({ found, content: found, isRestored: false, isMarked });
+  const proof = proofAnnotations(owner, tools, {
+    name,
+    rotation: annotations[rotationAnnotation],
+    entry: textIn(found),
+  });
+  if (isSameText(annotations[hmacAnnotation] ?? "", proof[hmacAnnotation] ?? "")) {
+    const hasOwnAnnotations = Object.entries(proof).every(([name, value]) => annotations[name] === value);
+    return used({ found, content: found, isRestored: false, hasOwnAnnotations });
   }
   // An annotation that stayed after a restore changes nothing of what is served.
   const isRestored = tools.restore === "all" || (tools.restore === "asked" && !isPublished);
   if (!isRestored && isOfBackup(owner, name, found, tools))
     return refuse("SecretConflict", unprovedSecret(owner, name));
-  return used({ found, content: isRestored ? found : undefined, isRestored, isMarked: false });
+  return used({ found, content: isRestored ? found : undefined, isRestored, hasOwnAnnotations: false });
 }
 
 function used(value: OwnSecret): Result<OwnSecret> {
@@ -73,16 +77,16 @@ function used(value: OwnSecret): Result<OwnSecret> {
 }
 
 /** Made for an object of another UID, and not by this installation. */
-function isOfBackup(owner: CustomResource, name: string, found: Secret, tools: Pick<ResolveTools, "sealKey">): boolean {
+function isOfBackup(owner: CustomResource, name: string, found: Secret, tools: Pick<ResolveTools, "hmacKey">): boolean {
   const {
     [ownerAnnotation]: uid,
     [rotationAnnotation]: rotation,
-    [sealAnnotation]: seal,
+    [hmacAnnotation]: hmac,
   } = found.metadata.annotations ?? {};
   if (uid === undefined || uid === "" || uid === owner.metadata.uid) return false;
   const former = { ...owner, metadata: { ...owner.metadata, uid } } as CustomResource;
-  const marks = marksOf(former, tools, { name, rotation, entry: textIn(found) });
-  return !isSameText(seal ?? "", marks[sealAnnotation] ?? "");
+  const proof = proofAnnotations(former, tools, { name, rotation, entry: textIn(found) });
+  return !isSameText(hmac ?? "", proof[hmacAnnotation] ?? "");
 }
 
 function unprovedSecret({ kind }: CustomResource, name: string): string {
@@ -142,13 +146,13 @@ export interface SecretContent extends Pick<SecretWrite, "name" | "entries" | "c
 /** `found` is the Secret that is there now. */
 export function writeOf(
   owner: CustomResource,
-  tools: Pick<ResolveTools, "sealKey">,
+  tools: Pick<ResolveTools, "hmacKey">,
   found: Secret | undefined,
   { name, entries, type = "Opaque", rotation, causeId }: SecretContent,
 ): SecretWrite {
   const present = found?.metadata.annotations?.[rotationAnnotation];
   const rotationText = rotation === undefined ? present : JSON.stringify(rotation);
-  const marks = marksOf(owner, tools, { name, rotation: rotationText, entry: (entry) => entries[entry] });
+  const proof = proofAnnotations(owner, tools, { name, rotation: rotationText, entry: (entry) => entries[entry] });
   const version = found?.metadata.resourceVersion;
   return {
     mode: found === undefined ? "create" : "replace",
@@ -157,7 +161,7 @@ export function writeOf(
     name,
     type,
     labels: ownLabels(owner),
-    annotations: { ...marks, ...(rotationText !== undefined && { [rotationAnnotation]: rotationText }) },
+    annotations: { ...proof, ...(rotationText !== undefined && { [rotationAnnotation]: rotationText }) },
     entries,
     ...(causeId !== undefined && { causeId }),
   };
@@ -182,29 +186,29 @@ export function rewritten(
   );
 }
 
-interface Sealed {
+interface HmacInput {
   readonly name: string;
   readonly rotation: string | undefined;
   readonly entry: (entry: string) => string | undefined;
 }
 
 /** The annotations that name the object of a Secret, and prove it. */
-function marksOf(
+function proofAnnotations(
   owner: CustomResource,
-  { sealKey }: Pick<ResolveTools, "sealKey">,
-  { name, rotation, entry }: Sealed,
+  { hmacKey }: Pick<ResolveTools, "hmacKey">,
+  { name, rotation, entry }: HmacInput,
 ): Readonly<Record<string, string>> {
   const { namespace, name: ownerName, uid } = owner.metadata;
-  const entries = sealedEntriesOf(owner, name).map((each) => entry(each) ?? "");
+  const entries = hmacEntriesOf(owner, name).map((each) => entry(each) ?? "");
   const text = JSON.stringify(["secret", owner.kind, namespace, ownerName, uid, name, rotation ?? "", ...entries]);
   return {
     [namespaceAnnotation]: namespace,
-    ...ownerMarks(owner),
-    [sealAnnotation]: createHmac("sha256", sealKey).update(text).digest("base64url"),
+    ...ownerAnnotations(owner),
+    [hmacAnnotation]: createHmac("sha256", hmacKey).update(text).digest("base64url"),
   };
 }
 
-function textIn(secret: Secret): Sealed["entry"] {
+function textIn(secret: Secret): HmacInput["entry"] {
   return (entry) => entryText(secret, entry);
 }
 

@@ -1,7 +1,7 @@
 // Turns one Project's objects and Secrets into everything secret that compile needs: the signing
 // ring, hashes of passwords and keys, the Secrets to write first, and facts for statuses.
 
-import type { ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { CompiledProject, SigningRing } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Credentials, Resolved } from "../model/credentials.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
@@ -12,6 +12,7 @@ import type { CredentialEvent } from "./credential-event.ts";
 import { type KeyStatus, resolveKey } from "./key.ts";
 import { ownSecret, writeOf, writtenSecret } from "./own-secret.ts";
 import {
+  deferred,
   earliest,
   type FindSecret,
   type Resolution,
@@ -54,7 +55,7 @@ export interface ProjectTools extends Omit<ResolveTools, "restore"> {
 /** Resolves nothing without a Project. `published`: what is published now. */
 export async function resolveProject(
   objects: ProjectObjects,
-  published: ProjectParts | undefined,
+  published: CompiledProject | undefined,
   given: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
@@ -91,7 +92,7 @@ export async function resolveProject(
  * Takes the place of `resolveProject` while Secrets can't be read or written: the ring stays as it
  * is published, and compile keeps the published credentials of objects, by UID.
  */
-export function asPublished(projectName: string, published: ProjectParts | undefined): ProjectResolution {
+export function asPublished(projectName: string, published: CompiledProject | undefined): ProjectResolution {
   const nothing = unresolvedProject(projectName);
   return published === undefined ? nothing : { ...nothing, signing: { ok: true, value: published.signing } };
 }
@@ -133,7 +134,7 @@ interface ChildrenContext {
 
 async function resolveChildren(
   objects: ProjectObjects,
-  published: ProjectParts | undefined,
+  published: CompiledProject | undefined,
   context: ChildrenContext,
 ): Promise<Children> {
   const publishedUsers = new Map([...(published?.users.values() ?? [])].map((config) => [config.uid, config]));
@@ -155,7 +156,7 @@ async function resolveChildren(
     events: all.flatMap(({ resolution }) => resolution.events),
     statuses,
     moments: all.map(({ resolution }) => resolution.nextAt),
-    hasLaterWrites: all.some(({ resolution }) => resolution === later),
+    hasLaterWrites: all.some(({ resolution }) => resolution.deferred === true),
   };
 }
 
@@ -169,9 +170,9 @@ async function resolveEach<O extends ProjectUser | ApiKey, T>(
   const resolved: ResolvedObject<O, T>[] = [];
   let left = tools.maxWritten ?? Number.POSITIVE_INFINITY;
   for (const object of inTurn(objects)) {
-    const given = { ...tools, findSecret };
-    const wanted = unlessImmutable(await resolve(object, left === 0 ? withoutMinting(given) : given), tools.findSecret);
-    const resolution = wanted.writes.length > 0 && left === 0 ? later : wanted;
+    const given = { ...tools, findSecret, writesUsedUp: left === 0 };
+    const wanted = unlessImmutable(await resolve(object, given), tools.findSecret);
+    const resolution = wanted.writes.length > 0 && left === 0 ? deferred : wanted;
     if (resolution.writes.length > 0) left -= 1;
     for (const write of resolution.writes) decided.set(write.name, writtenSecret(write));
     resolved.push({ object, resolution });
@@ -195,18 +196,6 @@ function wasRefused(status: { readonly conditions?: readonly { readonly reason: 
   return (status?.conditions ?? []).some(({ reason }) => reason === "SecretNotWritten");
 }
 
-/** For what this pass doesn't write: a new password is thrown away, and needs no true hash. */
-function withoutMinting(tools: ResolveTools): ResolveTools {
-  return {
-    ...tools,
-    hashPassword: async (password, cost) => (cost === undefined ? await tools.hashPassword(password) : ""),
-  };
-}
-
-const later = unresolved(
-  refuse("CredentialPending", "Its Secrets come after others of the Project; a former one works until then"),
-);
-
 function credentialsOf<O extends ProjectUser | ApiKey, T>(
   resolved: readonly ResolvedObject<O, T>[],
 ): ReadonlyMap<string, Resolved<T>> {
@@ -223,7 +212,7 @@ function takenOver(
   return owners.flatMap((owner) =>
     ownSecretNames(owner).flatMap((name) => {
       const secret = ownSecret(owner, name, tools, false);
-      const content = secret.ok && !secret.value.isMarked ? secret.value.content : undefined;
+      const content = secret.ok && !secret.value.hasOwnAnnotations ? secret.value.content : undefined;
       return content === undefined ? [] : [writeOf(owner, tools, content, { name, entries: entriesOf(content) })];
     }),
   );

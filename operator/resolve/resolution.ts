@@ -4,7 +4,7 @@ import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Resolved } from "../model/credentials.ts";
-import type { refuse } from "../model/verdict.ts";
+import { refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { Random } from "./mint.ts";
 
@@ -23,13 +23,15 @@ export interface ResolveTools {
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
   /** The URL of the Project. The Secret of an API key contains it. */
   readonly baseUrl: string;
-  /** Secret key of the installation. It seals Secrets, and makes the revisions of passwords. */
-  readonly sealKey: KeyObject;
+  /** Secret key of the installation. It makes the HMACs of Secrets and of passwords. */
+  readonly hmacKey: KeyObject;
   /**
-   * Which Secrets without a valid seal are used. `all`: by --adopt-data. `asked`: by the Project's
+   * Which Secrets without a valid HMAC are used. `all`: by --adopt-data. `asked`: by the Project's
    * annotation adopt-data, for objects of which nothing is published.
    */
   readonly restore: "all" | "asked" | "none";
+  /** This pass writes no more Secrets: what needs one is left to a later pass. */
+  readonly writesUsedUp?: boolean;
 }
 
 /** The credential of one object, and what follows from it. */
@@ -43,6 +45,8 @@ export interface Resolution<T, S> {
   readonly status?: S;
   /** Unix milliseconds: when resolving gives another result although nothing was edited. */
   readonly nextAt?: number;
+  /** A later pass resolves it, and writes its Secrets. */
+  readonly deferred?: true;
 }
 
 export interface SecretWrite {
@@ -66,6 +70,13 @@ export interface SecretWrite {
 export function unresolved(credential: ReturnType<typeof refuse>): Resolution<never, never> {
   return { credential, writes: [], events: [] };
 }
+
+export const deferred: Resolution<never, never> = {
+  ...unresolved(
+    refuse("CredentialPending", "Its Secrets come after others of the Project; a former one works until then"),
+  ),
+  deferred: true,
+};
 
 /** The earliest of `moments` that is still to come. */
 export function earliest(moments: readonly (number | undefined)[], now: number): number | undefined {

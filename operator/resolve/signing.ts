@@ -40,7 +40,7 @@ export interface SigningResolution {
   readonly nextAt?: number;
 }
 
-export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now" | "sealKey" | "restore"> {
+export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now" | "hmacKey" | "restore"> {
   /**
    * Every live replica has acknowledged the revision that published `published`, or a newer one.
    */
@@ -57,7 +57,7 @@ export function resolveSigning(
   const name = signingSecretName(project);
   const secret = ownSecret(project, name, tools, published !== undefined);
   if (!secret.ok) return refused(secret);
-  const { found, content, isMarked, isRestored } = secret.value;
+  const { found, content, hasOwnAnnotations, isRestored } = secret.value;
   const context = rotationContext(project, published, tools);
   const before = ringBefore(content, context);
   const after = advanceRing(before, context);
@@ -69,7 +69,7 @@ export function resolveSigning(
     return refused(refuse("SecretConflict", message));
   }
   // The state of a rotation can wait where the Secret is immutable; keys can't.
-  const isWritten = (isRingChanged || after.state !== before.state || !isMarked) && !isImmutable;
+  const isWritten = (isRingChanged || after.state !== before.state || !hasOwnAnnotations) && !isImmutable;
   const entries = { ring: JSON.stringify(after.signingRing), rotation: JSON.stringify(after.state) };
   // Where something deletes the ring again and again, each repair makes another one.
   const cause = before.source === "new" ? { causeId: "no ring" } : {};
@@ -96,11 +96,11 @@ interface RingBefore extends RotatingRing {
 /** A new ring counts as made for the rotation that is wanted now. */
 function ringBefore(content: Secret | undefined, context: RotationContext): RingBefore {
   const { published, random, wanted, tokenSeconds } = context;
-  const state = readRingState(entryText(content, "rotation")) ?? { retiring: [] };
+  const state = readRotation(entryText(content, "rotation")) ?? { retiring: [] };
   const stored = readRing(content);
   if (stored !== undefined) return { signingRing: stored, state, source: "secret" };
   if (published !== undefined) return { signingRing: published, state, source: "published" };
-  const fresh: RingState = { ...(wanted !== undefined && { handled: wanted }), retiring: [], tokenSeconds };
+  const fresh: SigningRotation = { ...(wanted !== undefined && { handled: wanted }), retiring: [], tokenSeconds };
   return { signingRing: { keys: [mintSigningKey(random)] }, state: fresh, source: "new" };
 }
 
@@ -120,7 +120,7 @@ function rotationContext(project: Project, published: SigningRing | undefined, t
   };
 }
 
-const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, string]>> = {
+const stepEvents: Readonly<Record<SigningStep, readonly [CredentialEventReason, string]>> = {
   added: ["SigningKeyAdded", "Created a signing key; it signs as soon as every replica knows it"],
   rotated: ["SigningKeyRotated", "The new signing key signs; the former one verifies until its last token has expired"],
   retired: ["SigningKeyRetired", "A former signing key was removed: no token of it is left"],
@@ -172,7 +172,7 @@ export interface RetiringKey {
   readonly until: number;
 }
 
-export interface RingState {
+export interface SigningRotation {
   /** Value of the annotation that was acted upon last. */
   readonly handled?: string;
   /** The key that waits until every replica knows it. */
@@ -186,7 +186,7 @@ export interface RingState {
 
 export interface RotatingRing {
   readonly signingRing: SigningRing;
-  readonly state: RingState;
+  readonly state: SigningRotation;
 }
 
 export interface RotationContext {
@@ -201,7 +201,7 @@ export interface RotationContext {
   readonly random: Random;
 }
 
-export type RingStep = "added" | "rotated" | "retired";
+export type SigningStep = "added" | "rotated" | "retired";
 
 /**
  * What the ring has to be now, and which steps were taken; the same objects when nothing is to be
@@ -210,7 +210,7 @@ export type RingStep = "added" | "rotated" | "retired";
 function advanceRing(
   { signingRing, state }: RotatingRing,
   context: RotationContext,
-): RotatingRing & { readonly steps: readonly RingStep[] } {
+): RotatingRing & { readonly steps: readonly SigningStep[] } {
   const known = withTokenLife(accountedFor(signingRing, state, context), context);
   const retired = retire({ signingRing, state: known }, context);
   const { pending } = retired.state;
@@ -230,9 +230,9 @@ export function retiresAt({ since, until }: RetiringKey, tokenSeconds: number): 
   return Math.max(until, since + tokenSeconds * 1000 + marginMs);
 }
 
-type Stepping = RotatingRing & { readonly steps: readonly RingStep[] };
+type Stepping = RotatingRing & { readonly steps: readonly SigningStep[] };
 
-function stepped(before: Stepping, after: RotatingRing, step: RingStep): Stepping {
+function stepped(before: Stepping, after: RotatingRing, step: SigningStep): Stepping {
   return { ...after, steps: [...before.steps, step] };
 }
 
@@ -271,7 +271,11 @@ function retire({ signingRing, state }: RotatingRing, { now, tokenSeconds }: Rot
  * Keys without a record, as after an edit of the Secret, verify until no token of theirs can be
  * left.
  */
-function accountedFor(signingRing: SigningRing, state: RingState, { now, tokenSeconds }: RotationContext): RingState {
+function accountedFor(
+  signingRing: SigningRing,
+  state: SigningRotation,
+  { now, tokenSeconds }: RotationContext,
+): SigningRotation {
   const signer = signingRing.keys.find(({ signs }) => signs)?.kid;
   const kids = new Set(signingRing.keys.map(({ kid }) => kid));
   const retiring = state.retiring.filter(({ kid }) => kids.has(kid) && kid !== signer);
@@ -291,7 +295,7 @@ function accountedFor(signingRing: SigningRing, state: RingState, { now, tokenSe
 }
 
 /** Remembers how long tokens may live that were made before their life was made shorter. */
-function withTokenLife(state: RingState, { tokenSeconds, now }: RotationContext): RingState {
+function withTokenLife(state: SigningRotation, { tokenSeconds, now }: RotationContext): SigningRotation {
   const before = state.tokenSeconds;
   if (before === tokenSeconds) return state;
   if (before === undefined || before < tokenSeconds) return { ...state, tokenSeconds };
@@ -300,10 +304,10 @@ function withTokenLife(state: RingState, { tokenSeconds, now }: RotationContext)
 }
 
 /** Undefined when it is not what `JSON.stringify` makes of one. */
-function readRingState(text: string | undefined): RingState | undefined {
+function readRotation(text: string | undefined): SigningRotation | undefined {
   if (text === undefined) return undefined;
   const value = parseOrUndefined(text);
-  return isState(value) ? (value as unknown as RingState) : undefined;
+  return isState(value) ? (value as unknown as SigningRotation) : undefined;
 }
 
 function isState(value: unknown): boolean {

@@ -1,9 +1,9 @@
 // Turns a ProjectUser and its Secrets into the hash to publish. The password comes from the Secret
 // that the spec names, or from the user's own. There a new one is made where the Secret has none,
-// or has no valid seal, and where rotation.id is another one than it was made for. The seal doesn't
+// or has no valid HMAC, and where rotation.id is another one than it was made for. The HMAC doesn't
 // cover the password: people may write another one into the Secret.
 //
-// argon2 runs only for a password that is neither on record nor published. Until the hash is
+// argon2 runs only for a password that is neither on stored nor published. Until the hash is
 // ready the user is CredentialPending, and its published version stays live.
 
 import { createHmac, type KeyObject } from "node:crypto";
@@ -29,7 +29,7 @@ import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
 import { type OwnSecret, ownSecret, readRotation, rewritten, writeOf } from "./own-secret.ts";
-import { type Resolution, type ResolveTools, type SecretWrite, unresolved } from "./resolution.ts";
+import { deferred, type Resolution, type ResolveTools, type SecretWrite, unresolved } from "./resolution.ts";
 
 export interface UserStatus {
   readonly username: string;
@@ -49,27 +49,26 @@ export async function resolveUser(
   const isPublished = published !== undefined;
   const hashSecret = ownSecret(user, userHashSecretName(user), tools, isPublished);
   if (!hashSecret.ok) return unresolved(hashSecret);
-  const found =
-    user.spec.passwordSecretRef === undefined
-      ? ownPassword(user, tools, isPublished)
-      : referencedPassword(user, user.spec.passwordSecretRef, tools);
+  const found = passwordOf(user, tools, isPublished);
   if (!found.ok) return unresolved(found);
   const password = found.value;
+  // It would be thrown away: its Secret isn't written in this pass.
+  if (password.isGenerated && tools.writesUsedUp === true) return deferred;
 
-  const known = readUserRecord(hashSecret.value.content);
-  const revision = passwordRevision(password.text, user, tools.sealKey);
-  const inUse = [known, publishedRecord(user, published, tools.now)].filter((record) => record !== undefined);
-  const same = inUse.find((record) => record.revision === revision);
-  const record = same === undefined ? await newRecord(password, revision, tools) : ok(same);
-  if (!record.ok) return unresolved(record);
+  const known = readStoredHash(hashSecret.value.content);
+  const revision = passwordRevision(password.text, user, tools.hmacKey);
+  const inUse = [known, publishedHash(user, published, tools.now)].filter((stored) => stored !== undefined);
+  const same = inUse.find((stored) => stored.revision === revision);
+  const stored = same === undefined ? await newHash(password, revision, tools) : ok(same);
+  if (!stored.ok) return unresolved(stored);
   const isWritten =
-    known?.revision !== revision || (!hashSecret.value.isMarked && hashSecret.value.found?.immutable !== true);
-  const hashWrites = isWritten ? [hashWrite(user, hashSecret.value, record.value, tools)] : [];
+    known?.revision !== revision || (!hashSecret.value.hasOwnAnnotations && hashSecret.value.found?.immutable !== true);
+  const hashWrites = isWritten ? [hashWrite(user, hashSecret.value, stored.value, tools)] : [];
   const events =
     same === undefined
       ? [password.event ?? newPassword(user, password, inUse.length > 0)]
       : rewritten(user, hashWrites, hashSecret.value.isRestored);
-  const { hash: passwordHash, changedAt: passwordChangedAt } = record.value;
+  const { hash: passwordHash, changedAt: passwordChangedAt } = stored.value;
   const { secretName, rotationID } = password;
   return {
     credential: { ok: true, value: { passwordHash, credentialRevision: revision } },
@@ -89,12 +88,19 @@ interface Password {
   readonly secretName: string;
   readonly rotationID?: string | undefined;
   readonly isGenerated: boolean;
-  /** Of the Secret with the password, before the record of its hash. */
+  /** Of the Secret with the password, before that with its hash. */
   readonly writes: readonly SecretWrite[];
   /** Of those writes, where they keep the password. */
   readonly repairs: readonly CredentialEvent[];
   /** Where the password is new; absent: somebody wrote it. */
   readonly event?: CredentialEvent;
+}
+
+function passwordOf(user: ProjectUser, tools: ResolveTools, isPublished: boolean): Result<Password> {
+  const { passwordSecretRef } = user.spec;
+  return passwordSecretRef === undefined
+    ? ownPassword(user, tools, isPublished)
+    : referencedPassword(user, passwordSecretRef, tools);
 }
 
 function referencedPassword(
@@ -107,7 +113,7 @@ function referencedPassword(
     const message = `Namespace "${namespace}" has no Secret "${name}": create it, with the password in the entry "${key}"`;
     return refuse("SecretNotFound", message, "/spec/passwordSecretRef/name");
   }
-  // A record changes with each password that is adopted, and would be adopted again for ever.
+  // The hash changes with each password that is adopted, and would be adopted again for ever.
   if (isInternalEntry(secret, key)) {
     const message = `Secret "${name}" is what jsonplane keeps for itself; name a Secret of your own, with the password`;
     return refuse("InvalidSecret", message, "/spec/passwordSecretRef/name");
@@ -124,7 +130,7 @@ function ownPassword(user: ProjectUser, tools: ResolveTools, isPublished: boolea
   const secretName = passwordSecretName(user);
   const secret = ownSecret(user, secretName, tools, isPublished);
   if (!secret.ok) return secret;
-  const { content, found, isMarked, isRestored } = secret.value;
+  const { content, found, hasOwnAnnotations, isRestored } = secret.value;
   const text = entryText(content, "password");
   const wanted = user.spec.rotation?.id;
   const rotation = readRotation(content);
@@ -132,7 +138,8 @@ function ownPassword(user: ProjectUser, tools: ResolveTools, isPublished: boolea
   const id = rotation === undefined && isRestored ? wanted : rotation?.id;
   if (text === undefined || (wanted !== undefined && wanted !== id))
     return ok(mint(user, secret.value, tools, isPublished));
-  const isRight = (isMarked && entryText(content, "username") === usernameOf(user)) || found?.immutable === true;
+  const isRight =
+    (hasOwnAnnotations && entryText(content, "username") === usernameOf(user)) || found?.immutable === true;
   const kept = rotation ?? { ...(id !== undefined && { id }), rotatedAt: rfc3339(tools.now) };
   const entries = { username: usernameOf(user), password: text };
   const writes = isRight ? [] : [writeOf(user, tools, found, { name: secretName, type, entries, rotation: kept })];
@@ -175,7 +182,7 @@ function newPassword(user: ProjectUser, { secretName }: Password, hadPassword: b
   return credentialEvent(user, "PasswordAdopted", note);
 }
 
-async function newRecord(password: Password, revision: string, tools: ResolveTools): Promise<Resolved<UserRecord>> {
+async function newHash(password: Password, revision: string, tools: ResolveTools): Promise<Resolved<StoredHash>> {
   try {
     const hash = await tools.hashPassword(password.text, password.isGenerated ? generatedPasswordCost : undefined);
     return hash === undefined ? pending : ok({ hash, revision, changedAt: rfc3339(tools.now) });
@@ -188,7 +195,7 @@ async function newRecord(password: Password, revision: string, tools: ResolveToo
 const pending = refuse("CredentialPending", "The password is being hashed; a former one works until then");
 
 /** In the hash Secret. */
-export interface UserRecord {
+export interface StoredHash {
   /** argon2id string. */
   readonly hash: string;
   /** Tokens carry it; another one means another password. */
@@ -197,11 +204,11 @@ export interface UserRecord {
   readonly changedAt: string;
 }
 
-function publishedRecord(
+function publishedHash(
   { status }: ProjectUser,
   published: UserConfig | undefined,
   now: number,
-): UserRecord | undefined {
+): StoredHash | undefined {
   if (published === undefined) return undefined;
   const { passwordHash: hash, credentialRevision: revision } = published;
   return { hash, revision, changedAt: status?.passwordChangedAt ?? rfc3339(now) };
@@ -211,13 +218,13 @@ function publishedRecord(
  * Undefined unless the operator could have written it: that of a restored Secret may be anybody's,
  * and a hash of another cost would take the memory of whoever compares a password with it.
  */
-export function readUserRecord(secret: Secret | undefined): UserRecord | undefined {
-  const record = parseOrUndefined(entryText(secret, "record") ?? "");
-  if (!isObject(record)) return undefined;
-  const { hash, revision, changedAt } = record;
-  const isRecord =
+export function readStoredHash(secret: Secret | undefined): StoredHash | undefined {
+  const stored = parseOrUndefined(entryText(secret, "record") ?? "");
+  if (!isObject(stored)) return undefined;
+  const { hash, revision, changedAt } = stored;
+  const isStoredHash =
     isOwnHash(hash) && typeof revision === "string" && /^[\w-]{22}$/.test(revision) && isRfc3339(changedAt);
-  return isRecord ? (record as unknown as UserRecord) : undefined;
+  return isStoredHash ? (stored as unknown as StoredHash) : undefined;
 }
 
 function isOwnHash(hash: unknown): boolean {
@@ -225,9 +232,9 @@ function isOwnHash(hash: unknown): boolean {
   return [passwordCost, generatedPasswordCost].some((own) => isDeepStrictEqual(cost, { ...own }));
 }
 
-function hashWrite(user: ProjectUser, { found }: OwnSecret, record: UserRecord, tools: ResolveTools): SecretWrite {
-  const entries = { record: JSON.stringify(record) };
-  return writeOf(user, tools, found, { name: userHashSecretName(user), entries, causeId: record.revision });
+function hashWrite(user: ProjectUser, { found }: OwnSecret, stored: StoredHash, tools: ResolveTools): SecretWrite {
+  const entries = { record: JSON.stringify(stored) };
+  return writeOf(user, tools, found, { name: userHashSecretName(user), entries, causeId: stored.revision });
 }
 
 /**
@@ -236,11 +243,11 @@ function hashWrite(user: ProjectUser, { found }: OwnSecret, record: UserRecord, 
  * operator has, because an HMAC is much faster to try passwords against than argon2. It doesn't
  * contain UIDs, so that a restored backup ends no session.
  */
-export function passwordRevision(password: string, user: ProjectUser, sealKey: KeyObject): string {
+export function passwordRevision(password: string, user: ProjectUser, hmacKey: KeyObject): string {
   const { kind, metadata, spec } = user;
   const owner = [kind, metadata.namespace, spec.projectRef.name, metadata.name];
   const text = JSON.stringify(["password", ...owner, normalisePassword(password)]);
-  return createHmac("sha256", sealKey).update(text).digest("base64url").slice(0, 22);
+  return createHmac("sha256", hmacKey).update(text).digest("base64url").slice(0, 22);
 }
 
 function ok<T>(value: T): { readonly ok: true; readonly value: T } {

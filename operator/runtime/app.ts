@@ -15,7 +15,7 @@ import { createElector } from "../lead/elector.ts";
 import { leaseName } from "../model/controller.ts";
 import { createAdminServer } from "../observe/admin-server.ts";
 import { createAuditLog } from "../observe/audit-log.ts";
-import { createObjectCounts, nothingKept } from "../observe/figures.ts";
+import { createObjectCounts, nothingRetained } from "../observe/figures.ts";
 import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
 import { createInterruptionLog } from "../observe/repeated-failures.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
@@ -75,7 +75,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     replicas: () => session?.replicas(),
     publishHealth: () => session?.publishHealth(),
     storedObjects: () => session?.usage.storedObjects() ?? noStoredObjects.counts,
-    keptData: () => session?.keptData.figures() ?? nothingKept,
+    retainedData: () => session?.retainedData.figures() ?? nothingRetained,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
     oldestRevocationSeconds: () => session?.revocations.oldestSeconds(),

@@ -14,7 +14,7 @@ export function reportDataLoss(publisher: Publisher, { logger, audit, settings }
     logger.error("Redis lost the stored data; requests for data are refused", { loss, advice });
   } else if (publisher.hasOtherStore()) {
     logger.warn("Redis lost the stored data; serving it as it is");
-    audit.record({
+    audit.write({
       action: "data_loss_accepted",
       facts: { why: settings.onDataLoss === "Serve" ? "Serve" : "Adopted" },
     });
@@ -30,6 +30,6 @@ export async function acceptAnnotatedLoss(
   const loss = publisher.dataLoss();
   if (loss === undefined || (await store.accepted()) !== loss) return false;
   await publisher.acceptLoss();
-  audit.record({ action: "data_loss_accepted", facts: { loss, why: "Annotated" } });
+  audit.write({ action: "data_loss_accepted", facts: { loss, why: "Annotated" } });
   return true;
 }

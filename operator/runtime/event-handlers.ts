@@ -75,8 +75,8 @@ export function createEventHandlers({ add, revoking, hosts, keys, monotonic }: E
     lastLiveness = liveness;
   };
 
-  const enqueueUsers = ({ metadata }: KubeObject): void => {
-    for (const key of secretUsers.projectsOf(metadata.namespace ?? "", metadata.name)) add(key, laneOf(metadata));
+  const enqueueUsers = ({ metadata }: KubeObject, lane: Lane): void => {
+    for (const key of secretUsers.projectsOf(metadata.namespace ?? "", metadata.name)) add(key, lane);
   };
 
   const put = (object: CustomResource, before?: CustomResource): readonly string[] => {
@@ -110,8 +110,10 @@ export function createEventHandlers({ add, revoking, hosts, keys, monotonic }: E
     guardRailsChanged() {
       for (const key of keys()) add(key, "bulk");
     },
-    secretChanged: enqueueUsers,
-    secretRemoved: enqueueUsers,
+    secretChanged: (secret) => enqueueUsers(secret, laneOf(secret)),
+    // Somebody else deleted it, such as that of a leaked key: the operator deletes only what no
+    // object uses.
+    secretRemoved: (secret) => enqueueUsers(secret, "live"),
     takeDeleted: deletions.take,
     giveBack: deletions.giveBack,
     awaits(key, next, acknowledgements) {
@@ -162,6 +164,6 @@ function buildsIn(acknowledgements: Acknowledgements): ReadonlyMap<string, strin
 }
 
 /** Most changes of own Secrets are own writes, of which a pass finds nothing to do. */
-function laneOf({ labels }: KubeObject["metadata"]): Lane {
+function laneOf({ metadata: { labels } }: KubeObject): Lane {
   return isKind(labels?.[kindLabel]) && labels?.[nameLabel] !== undefined ? "bulk" : "live";
 }

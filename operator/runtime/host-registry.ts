@@ -2,7 +2,7 @@
 // published. Names the keys of Projects that must be looked at again.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import type { Claimant } from "../compile/award-names.ts";
 import { createHostClaims, createHostHolders, type HostClaims, unseenHolder } from "../compile/host-claims.ts";
 import { grantFor, type HostGrant, type HostPolicy } from "../compile/hosts.ts";
@@ -16,7 +16,7 @@ export interface HostRegistry {
    * Takes over what a project is published with; undefined = nothing. `refusedUid`: of the Project,
    * if the platform's rules refuse it. Then it claims no host but those that it is published with.
    */
-  published(ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string): readonly string[];
+  published(ref: ProjectRef, config: CompiledProject | undefined, refusedUid?: string): readonly string[];
   /**
    * Adds what was already published when the session began: the hosts belong to the Project of that
    * name. Without a UID, that Project's namespace is not seen: its hosts stay taken until it is
@@ -52,8 +52,8 @@ export function createHostRegistry(policy: HostPolicy): HostRegistry {
     },
     remove: (project) => claims.remove(project.metadata),
     grantOf: (project) => grantFor(project, claimsInForce, holders, policy),
-    published(ref, parts, refusedUid) {
-      const published = holders.publish(ref, parts?.project.uid, parts?.project.hosts ?? []);
+    published(ref, config, refusedUid) {
+      const published = holders.publish(ref, config?.project.uid, config?.project.hosts ?? []);
       const changed = [...published, ...setRefused(ref, refusedUid)];
       const claimants = changed.flatMap((host) =>
         claims.claimantsOf(host).map(({ metadata }) => keyOfProject(metadata)),

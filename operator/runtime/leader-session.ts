@@ -5,12 +5,12 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
-import { createAbsences } from "../finalize/absences.ts";
-import { createDeletions } from "../finalize/advance-deletions.ts";
-import { createDefinitions, type Definitions } from "../finalize/definitions.ts";
-import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
+import { createAbsences } from "../deletion/absences.ts";
+import { createDeletions } from "../deletion/advance-deletions.ts";
+import { createDefinitions, type Definitions } from "../deletion/definitions.ts";
+import { createNamespaceUids, type NamespaceUids } from "../deletion/namespace-uids.ts";
+import { createEventRecorder, type StoppableRecorder } from "../events/event-recorder.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import { createRepairs } from "../kube/repairs.ts";
 import type { Leadership } from "../lead/elector.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
@@ -22,23 +22,22 @@ import type { Stage } from "../queue/lanes.ts";
 import { createPasswordHasher, type PasswordHasher } from "../queue/password-hasher.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import type { WorkResult } from "../queue/workers.ts";
-import { createEventRecorder, type StoppableRecorder } from "../record/event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
-import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
 import { createLeaderIssuers, type LeaderIssuers } from "./leader-issuers.ts";
 import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { createOwnership } from "./ownership.ts";
-import { type KeyProgress, type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { type KeyListener, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
+import { createRetainedDataMaintenance, type RetainedDataMaintenance } from "./retained-data-maintenance.ts";
 import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
@@ -46,7 +45,7 @@ import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
 import { createUsageMaintenance, type UsageMaintenance } from "./usage-maintenance.ts";
 
 export class LeaderSession {
-  readonly keptData: KeptDataMaintenance;
+  readonly retainedData: RetainedDataMaintenance;
   readonly usage: UsageMaintenance;
   readonly revocations: Revocations;
   readonly issuers: LeaderIssuers;
@@ -85,7 +84,7 @@ export class LeaderSession {
       rolloutOf: (revision) => this.#opened?.acknowledgements.rolloutOf(revision) ?? "waiting",
       observe: (taken) => metrics.observeConfig({ kind: "revoked", seconds: taken }),
     });
-    this.#hasher = createPasswordHasher({ queue: this.#queue, monotonic });
+    this.#hasher = createPasswordHasher({ queue: this.#queue });
     this.#limits = createTenantLimits(context);
     this.#hosts = createHostRegistry(this.#limits.hosts);
     this.#namespaces = createNamespaceUids({
@@ -110,7 +109,7 @@ export class LeaderSession {
       monotonic,
       timers,
       random,
-      observe: metrics.observeRecord,
+      observe: metrics.observeEvent,
     });
     const reminders = createReminders(monotonic);
     this.#definitions = createDefinitions({
@@ -120,7 +119,10 @@ export class LeaderSession {
       onWait(kind, why) {
         // Once a minute: thousands of Projects may wait.
         const log = reminders.isDue(kind) ? context.logger.warn : context.logger.debug;
-        log("Deletions wait for the CustomResourceDefinition of their kind", { kind, why });
+        log("CustomResourceDefinition is missing, being deleted or unreadable; deletions of its kind wait", {
+          kind,
+          why,
+        });
       },
     });
     this.#sweep = createSecretSweep({
@@ -138,14 +140,14 @@ export class LeaderSession {
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onSessionBegun: (redis) => this.#onSessionBegun(redis),
-      onTakenOver: ({ facts }) => context.audit.record({ action: "redis_taken_over", facts }),
+      onTakenOver: ({ facts }) => context.audit.write({ action: "redis_taken_over", facts }),
       onRefused: (refusal) => {
         if (refusal.reason === "RedisContested") metrics.observeConfig({ kind: "contested" });
         this.#maintenance.refused(refusal);
       },
     });
     const redis = () => this.#opened;
-    this.keptData = createKeptDataMaintenance({
+    this.retainedData = createRetainedDataMaintenance({
       context,
       api: this.#api,
       enqueue: (key) => this.#queue.add(key),
@@ -237,9 +239,9 @@ export class LeaderSession {
       clock,
       timers,
       observeLook: createAcknowledgementLog(logger, monotonic),
-      onSealKeyMade: () => this.#keyRing.sealKeyWritten("Missing"),
+      onHmacKeyMade: () => this.#keyRing.hmacKeyWritten("Missing"),
       onAcknowledged: () => {
-        this.revocations.look();
+        this.revocations.settle();
         this.#handlers.acknowledged(opened.acknowledgements);
         for (const wanted of opened.acknowledgements.wantedKeys()) this.issuers.want(wanted);
       },
@@ -295,7 +297,7 @@ export class LeaderSession {
       lookAtRedis: async () => {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
-      lookAtUsage: this.usage.look,
+      refreshUsage: this.usage.refresh,
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         metrics.observeConfig({ kind: "secrets_swept", count: swept });
@@ -305,7 +307,8 @@ export class LeaderSession {
 
   async #rotateKeyRing(): Promise<void> {
     await this.#writer.session();
-    if (this.#opened !== undefined) await this.keptData.look(await this.#keyRing.look(this.#opened));
+    if (this.#opened !== undefined)
+      await this.retainedData.takeRequests(await this.#keyRing.advanceRotation(this.#opened));
   }
 
   #keyDeps(): ProcessKeyDeps & ReportKeyDeps {
@@ -341,7 +344,7 @@ export class LeaderSession {
         api: this.#api,
         own: caches.ownSecrets,
         foreign: caches.foreignSecrets,
-        sealKey: () => this.#opened?.sealKey,
+        hmacKey: () => this.#opened?.hmacKey,
         adopt: settings.adopt,
         monotonic,
       }),
@@ -349,12 +352,11 @@ export class LeaderSession {
       hosts: this.#hosts,
       issuers: this.issuers,
       checkResource: createResourceCheck(),
-      deletionRequests: this.keptData.deletions,
+      deletionRequests: this.retainedData.deletions,
       deletions: createDeletions({
         ...common,
         mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
         sweep: this.#sweep,
-        repairs: createRepairs(monotonic),
         metrics,
         audit,
       }),
@@ -365,7 +367,7 @@ export class LeaderSession {
         takeProgrammedDelay: this.#handlers.takeProgrammedDelay,
         redis: () => this.#opened,
       }),
-      progress: this.#progress(),
+      listener: this.#keyListener(),
       unreported: new Map(),
       recorder: this.#recorder,
       audit,
@@ -373,13 +375,13 @@ export class LeaderSession {
     };
   }
 
-  #progress(): KeyProgress {
+  #keyListener(): KeyListener {
     const newest = (): number => this.#opened?.publisher.newest() ?? 0;
     return {
       sessionCount: this.#maintenance.sessionCount,
-      published: (ref, parts, refusedUid) => {
+      published: (ref, config, refusedUid) => {
         this.revocations.published(keyOfProject(ref), newest());
-        for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
+        for (const key of this.#hosts.published(ref, config, refusedUid)) this.#queue.add(key);
       },
       revoked: (ref) => this.revocations.published(keyOfProject(ref), newest()),
       processed: (key, { done, nothingMissing, writeFailed }) => {

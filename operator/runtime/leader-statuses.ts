@@ -2,16 +2,16 @@
 // programmed is measured, and each change is logged.
 
 import { userField } from "../../core/config/fields.ts";
+import type { StoppableRecorder } from "../events/event-recorder.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { controllerIn } from "../model/controller.ts";
-import type { StoppableRecorder } from "../record/event-recorder.ts";
 import { createStatusWriter, type StatusWriter, type StatusWriterDeps } from "../status/status-writer.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { LeaderRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
 export interface LeaderStatusesDeps extends Pick<EventHandlers, "takeProgrammedDelay"> {
-  readonly context: Pick<OperatorContext, "clock" | "monotonic" | "settings" | "metrics" | "logger">;
+  readonly context: Pick<OperatorContext, "clock" | "settings" | "metrics" | "logger">;
   readonly api: KubeApi;
   readonly recorder: StoppableRecorder;
   readonly applyOwnWrite: StatusWriterDeps["applyOwnWrite"];
@@ -21,12 +21,11 @@ export interface LeaderStatusesDeps extends Pick<EventHandlers, "takeProgrammedD
 
 export function createLeaderStatuses(deps: LeaderStatusesDeps): StatusWriter {
   const { api, recorder, applyOwnWrite } = deps;
-  const { clock, monotonic, settings, metrics, logger } = deps.context;
+  const { clock, settings, metrics, logger } = deps.context;
   return createStatusWriter({
     api,
     controller: controllerIn(settings.namespace),
     clock,
-    monotonic,
     recorder,
     applyOwnWrite,
     baseUrlOf: settings.baseUrlOf,

@@ -7,7 +7,7 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
-import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
+import { awaitsPurge, type DataInventory, mayDependOnObject } from "../model/data-inventory.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
@@ -28,7 +28,7 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
    */
   readonly lookAtRedis: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
-  readonly lookAtUsage: () => Promise<void>;
+  readonly refreshUsage: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -130,7 +130,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       if (refusedFor !== undefined) logger.info("Writing to Redis again");
       refusedFor = undefined;
       void runTask("redis-info", deps.lookAtRedis);
-      void runTask("usage", deps.lookAtUsage);
+      void runTask("usage", deps.refreshUsage);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
@@ -155,7 +155,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         }),
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
-        every(usageMs, "usage", deps.lookAtUsage),
+        every(usageMs, "usage", deps.refreshUsage),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await enqueueOrphans();
           else
@@ -190,13 +190,16 @@ export async function orphanedProjects(deps: OrphanedProjectsDeps): Promise<read
   const published = new Set(known.map(keyOfProject));
   const isThere = (key: string) =>
     present.has(key) || published.has(key) || !deps.isCurrent(projectOfKey(key).namespace);
-  return [...published.difference(present), ...leftBehind(publisher.dataRecords(), isThere)];
+  return [...published.difference(present), ...leftBehind(publisher.dataInventories(), isThere)];
 }
 
 /** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
-function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
-  const left = [...records].filter(
-    ([key, record]) => awaitsPurge(record) || (mayDependOnObject(record) && !isThere(key)),
+function leftBehind(
+  inventories: ReadonlyMap<string, DataInventory>,
+  isThere: (key: string) => boolean,
+): readonly string[] {
+  const left = [...inventories].filter(
+    ([key, inventory]) => awaitsPurge(inventory) || (mayDependOnObject(inventory) && !isThere(key)),
   );
   return left.map(([key]) => key);
 }

@@ -35,7 +35,7 @@ export interface OpenRedisDeps {
   readonly random: Random;
   readonly clock: Clock;
   /** See FleetRingDeps. */
-  readonly onSealKeyMade?: () => void;
+  readonly onHmacKeyMade?: () => void;
   readonly timers: Timers;
   /** Called after replicas have acknowledged something, come or gone. */
   readonly onAcknowledged: () => void;
@@ -46,7 +46,7 @@ export interface OpenRedisDeps {
 export interface LeaderRedis extends OpenRedis {
   readonly keyRing: CurrentKeyring;
   /** Proves which Secrets this installation made. */
-  readonly sealKey: KeyObject;
+  readonly hmacKey: KeyObject;
   readonly store: KeptStoreId;
 }
 
@@ -61,7 +61,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
   };
   try {
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
-    const { keyring, sealKey } = await ensureFleetRing({ ...deps, isSealed });
+    const { keyring, hmacKey } = await ensureFleetRing({ ...deps, isSealed });
     const store = createStoreId({ api, secret: { namespace, name: ringSecretName }, policy: deps.onDataLoss });
     let keyRing = keyring;
     const redisClient = await connected();
@@ -73,7 +73,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
       store,
     });
     return {
-      sealKey: createSecretKey(sealKey),
+      hmacKey: createSecretKey(hmacKey),
       store,
       redisClient,
       publisher,

@@ -3,12 +3,12 @@
 // adopt, the one that took it last keeps it.
 
 import type { Logger } from "../../core/log/logger.ts";
+import type { EventRecorder } from "../events/event-recorder.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { controllerOf, isOthers } from "../model/controller.ts";
 import { childrenByKind } from "../model/kinds.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
-import type { EventRecorder } from "../record/event-recorder.ts";
 import { writeStatus } from "../status/apply-status.ts";
 import { statusEventCatalogue } from "../status/events-of.ts";
 
@@ -66,7 +66,7 @@ export function createOwnership({ api, controller, adopt, applyOwnWrite, recorde
     logger.warn("Another installation looks after the Project", { namespace, name, controller: holder });
     const { type, action } = statusEventCatalogue.OtherController;
     const note = `The installation ${holder} looks after this Project, as status.controller says, and ${controller} leaves it alone. To move it, stop that installation and start the other one once with --adopt-data`;
-    recorder.record({ kind: "Project", namespace, name, uid }, { type, reason: "OtherController", action, note });
+    recorder.emit({ kind: "Project", namespace, name, uid }, { type, reason: "OtherController", action, note });
   };
 
   const write = async (project: Project): Promise<Project> => {

@@ -4,8 +4,7 @@
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { keptFrom } from "../finalize/kept-data.ts";
-import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
+import { withRetention } from "../guard-rails/apply-guard-rails.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/elector.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -13,19 +12,20 @@ import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { WorkResult } from "../queue/workers.ts";
-import type { PassProgress, ReconcileDeps, WatchedForPass } from "../reconcile/pass.ts";
+import type { PassListener, ReconcileDeps, WatchedForPass } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { ReconcileResult, UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
+import { retainedFrom } from "../stored-data/retained-data.ts";
 import type { Ownership } from "./ownership.ts";
 
 export interface ProcessKeyDeps extends ReconcileDeps {
   readonly watched: WatchedProjects;
   readonly ownership: Ownership;
-  readonly progress: KeyProgress;
+  readonly listener: KeyListener;
   /** By key, what its last run has served and no status says. */
   readonly unreported: Map<string, { readonly unreported: Unreported; readonly session: number }>;
 }
@@ -46,7 +46,7 @@ export interface WatchedProjects extends WatchedForPass {
 }
 
 /** What the rest of the leader is told of a key. */
-export interface KeyProgress extends PassProgress {
+export interface KeyListener extends PassListener {
   /** How many writer sessions have begun. */
   sessionCount(): number;
   /**
@@ -71,7 +71,7 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   const deleted = deps.watched.takeDeleted(key);
   try {
     const { publisher } = await ensureSession(deps);
-    const session = deps.progress.sessionCount();
+    const session = deps.listener.sessionCount();
     const objects = await deps.ownership.take(deps.watched.objectsOf(ref));
     if (objects === undefined) return await leaveToOther(ref, publisher, deps);
     await publisher.restore(ref);
@@ -79,8 +79,8 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
     if (unreported !== undefined) deps.unreported.set(key, { unreported, session });
     if (done.unconfirmed === true) deps.watched.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
-    const isPublished = done.unconfirmed !== true && deps.progress.sessionCount() === session;
-    deps.progress.processed(key, { done, nothingMissing: isPublished || !(await mayLack(ref, deps)) });
+    const isPublished = done.unconfirmed !== true && deps.listener.sessionCount() === session;
+    deps.listener.processed(key, { done, nothingMissing: isPublished || !(await mayLack(ref, deps)) });
     return workResultOf(done, unreported !== undefined);
   } catch (error) {
     deps.watched.giveBack(key, deleted);
@@ -111,7 +111,7 @@ async function ensureSession({ writer, metrics }: ProcessKeyDeps): Promise<OpenR
 async function keepAsPublished(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
   const isRestored = await tryRestore(ref, deps);
-  deps.progress.processed(key, { nothingMissing: isRestored });
+  deps.listener.processed(key, { nothingMissing: isRestored });
   const isEmpty = allObjects(deps.watched.objectsOf(ref)).length === 0;
   // The list that made it current reported only what differed: what an event had told before is
   // served now.
@@ -141,23 +141,23 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
 
 /** Another installation looks after the Project: what was served of it here ends. Its data stay. */
 async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const { parts, data, revision } = await publisher.load(ref);
-  if (parts !== undefined || revision > 0) {
-    await publisher.withdraw(ref, data && keptFrom(withKeptRecord(data), deps.clock.now()));
-    deps.progress.published(ref, undefined);
+  const { config, data, revision } = await publisher.load(ref);
+  if (config !== undefined || revision > 0) {
+    await publisher.withdraw(ref, data && retainedFrom(withRetention(data), deps.clock.now()));
+    deps.listener.published(ref, undefined);
   }
-  if (parts !== undefined) {
-    const { namespace, name, uid } = parts.project;
-    deps.audit.record({
+  if (config !== undefined) {
+    const { namespace, name, uid } = config.project;
+    deps.audit.write({
       action: "project_withdrawn",
       facts: { kind: "Project", namespace, name, uid, why: "OtherController" },
     });
   }
-  deps.progress.revoked(ref);
+  deps.listener.revoked(ref);
   // No pass follows: nothing is to be hashed any more, and no hash is kept.
   deps.hasher.passOf(keyOfProject(ref)).end();
   if (deps.issuers.projectsUsing.has(keyOfProject(ref))) deps.issuers.use(keyOfProject(ref), new Map());
-  deps.progress.processed(keyOfProject(ref), { nothingMissing: true });
+  deps.listener.processed(keyOfProject(ref), { nothingMissing: true });
   return undefined;
 }
 
@@ -167,14 +167,14 @@ async function handleFailure(key: string, error: unknown, deps: ProcessKeyDeps):
   if (error instanceof NamespaceTerminating) {
     // Nothing can be created there any more; what could be published is. A finalizer may delay the
     // namespace for any time.
-    deps.progress.processed(key, { nothingMissing: true });
+    deps.listener.processed(key, { nothingMissing: true });
     return { requeue: "backoff" };
   }
   const ref = projectOfKey(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await writeUnpublishedStatuses(ref, why, deps);
   const nothingMissing = !(await mayLack(ref, deps));
-  deps.progress.processed(key, { nothingMissing, ...(why !== undefined && { writeFailed: true }) });
+  deps.listener.processed(key, { nothingMissing, ...(why !== undefined && { writeFailed: true }) });
   throw error;
 }
 

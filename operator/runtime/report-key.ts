@@ -11,7 +11,7 @@ import type { Unreported } from "../reconcile/served.ts";
 import type { ProcessKeyDeps, WatchedProjects } from "./process-key.ts";
 
 export interface ReportKeyDeps
-  extends Pick<ProcessKeyDeps, "ownership" | "watched" | "progress" | "unreported">,
+  extends Pick<ProcessKeyDeps, "ownership" | "watched" | "listener" | "unreported">,
     ReportDeps {
   readonly watched: WatchedProjects;
 }
@@ -24,7 +24,7 @@ export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortS
   deps.unreported.delete(key);
   if (unreported === undefined) return servedAnew;
   // Another session has begun once Redis was emptied, and the revision is one of before.
-  const isOver = (): boolean => deps.progress.sessionCount() !== session;
+  const isOver = (): boolean => deps.listener.sessionCount() !== session;
   // With the statuses that were written since, and the versions of now.
   const objects = deps.ownership.ownOf(deps.watched.objectsOf(projectOfKey(key)));
   if (objects === undefined || isOver() || !areSame(unreported, objects)) return servedAnew;
@@ -32,7 +32,7 @@ export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortS
     const rollout = await awaitReplicas(unreported, signal);
     if (isOver()) return servedAnew;
     const { awaited, requeueAfterMs } = await writeStatuses({ ...unreported, objects, rollout }, deps);
-    deps.progress.reported(key, awaited);
+    deps.listener.reported(key, awaited);
     return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
   } catch (error) {
     // The session ends; the next leader looks at everything.

@@ -17,7 +17,7 @@ export interface Revocations {
   /** The pass has published that, by this revision. */
   published(key: string, revision: number): void;
   /** Replicas may have acknowledged more. */
-  look(): void;
+  settle(): void;
   /** Since the oldest event that replicas have not acknowledged; 0 = there is none. */
   oldestSeconds(): number;
 }
@@ -34,7 +34,7 @@ export function createRevocations({ monotonic, rolloutOf, observe }: Revocations
   const underWay = new Map<string, number>();
   let unacknowledged: readonly { readonly since: number; readonly revision: number }[] = [];
 
-  const look = (): void => {
+  const settle = (): void => {
     const { over = [], left = [] } = Object.groupBy(unacknowledged, ({ revision }) =>
       // Without a replica nobody serves it.
       rolloutOf(revision) === "waiting" ? "left" : "over",
@@ -60,11 +60,11 @@ export function createRevocations({ monotonic, rolloutOf, observe }: Revocations
       if (since !== undefined) unacknowledged = [...unacknowledged, { since, revision }];
       underWay.delete(key);
       // Replicas may serve all of it already: a pass need not change anything.
-      look();
+      settle();
     },
-    look,
+    settle,
     oldestSeconds() {
-      look();
+      settle();
       const moments = [...waiting.values(), ...underWay.values(), ...unacknowledged.map(({ since }) => since)];
       return moments.length === 0 ? 0 : (monotonic() - moments.reduce((a, b) => Math.min(a, b))) / 1000;
     },

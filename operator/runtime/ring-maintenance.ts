@@ -24,12 +24,12 @@ export interface RingMaintenanceDeps {
 
 export interface RingMaintenance {
   /**
-   * Says that the key that seals Secrets of credentials was missing in the ring's Secret, or
+   * Says that the key that proves Secrets of credentials was missing in the ring's Secret, or
    * another one.
    */
-  sealKeyWritten(why: "Missing" | "Changed"): void;
+  hmacKeyWritten(why: "Missing" | "Changed"): void;
   /** Answers with the ring's Secret as it was found. */
-  look(opened: LeaderRedis): Promise<KubeObject | undefined>;
+  advanceRotation(opened: LeaderRedis): Promise<KubeObject | undefined>;
 }
 
 export function createRingMaintenance({ context, api, resealProject }: RingMaintenanceDeps): RingMaintenance {
@@ -37,14 +37,14 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
   const reminders = createReminders(context.monotonic);
   let waitsFor: string | undefined;
 
-  const sealKeyWritten = (why: "Missing" | "Changed"): void => {
-    audit.record({ action: "seal_key_written", facts: { why } });
+  const hmacKeyWritten = (why: "Missing" | "Changed"): void => {
+    audit.write({ action: "seal_key_written", facts: { why } });
     logger.warn("Wrote the seal key into the key ring's Secret", { why });
   };
 
   return {
-    sealKeyWritten,
-    async look({ publisher, keyRing, sealKey, redisClient, store }) {
+    hmacKeyWritten,
+    async advanceRotation({ publisher, keyRing, hmacKey, redisClient, store }) {
       let secret: KubeObject | undefined;
       const rotation = await rotateFleetRing({
         api,
@@ -52,7 +52,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
         random: randomBytes,
         clock,
         keyRing,
-        sealKey: sealKey.export(),
+        hmacKey: hmacKey.export(),
         annotations: () => store.annotations(),
         replicas: () => liveReplicas(redisClient),
         config: createSealedConfig({
@@ -60,9 +60,9 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
           resealProject: async (ref) => resealProject(ref),
           sealingKid: () => keyRing.current().keys[0].kid,
         }),
-        onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
-        onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
-        onSealKeyRestored: () => sealKeyWritten("Changed"),
+        onStep: (step) => audit.write({ action: "fleet_ring_step", facts: { step } }),
+        onAdopted: (kids) => audit.write({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
+        onHmacKeyRestored: () => hmacKeyWritten("Changed"),
         onSecret: (found) => {
           secret = found;
         },

@@ -1,6 +1,7 @@
 // Objects that the watch or a list reported as gone, until the reconcile of their Project takes
-// them: what it says of them, and whose Secrets and data go with them. What is forgotten here is
-// missing nowhere: its deletion is confirmed by asking, and its Secrets are found by the sweep.
+// them: what it says of them, and whose Secrets and data go with them. A deletion that is dropped
+// here costs only time: the next reconcile confirms it with the API server, and the sweep deletes
+// its Secrets.
 
 import type { CustomResource } from "../model/objects.ts";
 

@@ -3,7 +3,7 @@
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { type HostPolicy, hostPolicy } from "../compile/hosts.ts";
-import { applyGuardRails, withKeptData } from "../guard-rails/apply-guard-rails.ts";
+import { applyGuardRails, withRetainedData } from "../guard-rails/apply-guard-rails.ts";
 import { type GuardRails, type NamespaceRules, noGuardRails } from "../guard-rails/rules.ts";
 import type { CustomResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
@@ -36,7 +36,7 @@ export function createTenantLimits({
   return {
     hosts,
     objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails),
-    limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), rails),
+    limitDeleted: (takeDeleted) => (key) => withRetainedData(takeDeleted(key), rails),
   };
 }
 

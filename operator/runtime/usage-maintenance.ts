@@ -13,15 +13,15 @@ import { isWorthReporting } from "../status/usage-status.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
 export interface UsageMaintenance {
-  /** As of the last look, by `<namespace>/<name>`. */
+  /** As of the last refresh, by `<namespace>/<name>`. */
   storedObjects(): ReadonlyMap<string, number>;
   /**
    * Of the Projects that may report now what they store, by key, how many objects that is; changes
-   * with each look.
+   * with each refresh.
    */
   readonly due: ReadonlyMap<string, number | undefined>;
   /** Rejects while Redis is unreachable; the former counts stay. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
 }
 
 type UsedRedis = Pick<OpenRedis, "redisClient"> & {
@@ -38,8 +38,8 @@ export interface UsageMaintenanceDeps {
   readonly redis: () => UsedRedis | undefined;
 }
 
-/** With a look a minute, some three writes a second at most. */
-export const maxReportsPerLook = 200;
+/** With a refresh a minute, some three writes a second at most. */
+export const maxReportsPerRefresh = 200;
 
 export function createUsageMaintenance({ context, enqueue, redis }: UsageMaintenanceDeps): UsageMaintenance {
   const { caches, settings, logger } = context;
@@ -63,7 +63,7 @@ export function createUsageMaintenance({ context, enqueue, redis }: UsageMainten
   return {
     storedObjects: () => counts,
     due,
-    async look() {
+    async refresh() {
       const opened = redis();
       if (opened === undefined) return;
       const found = await readStoredObjects(opened.redisClient);
@@ -89,5 +89,5 @@ export function createUsageMaintenance({ context, enqueue, redis }: UsageMainten
 function roundRobin(due: readonly string[], last: string): readonly string[] {
   const sorted = due.toSorted();
   const later = sorted.filter((key) => key > last);
-  return [...later, ...sorted.slice(0, sorted.length - later.length)].slice(0, maxReportsPerLook);
+  return [...later, ...sorted.slice(0, sorted.length - later.length)].slice(0, maxReportsPerRefresh);
 }

@@ -19,7 +19,7 @@ import type { Watched } from "../watch/object-cache.ts";
 import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
-export interface PreparedSecrets extends Pick<ProjectTools, "sealKey" | "restoresAll"> {
+export interface PreparedSecrets extends Pick<ProjectTools, "hmacKey" | "restoresAll"> {
   /** Knows the Secrets that may matter to the Project, and throws at other names. */
   readonly find: FindSecret;
 }
@@ -46,7 +46,7 @@ export interface SecretStoreDeps {
    * Secret key of this installation; known once its Redis was open, which a pass does before it
    * reads Secrets.
    */
-  readonly sealKey: () => KeyObject | undefined;
+  readonly hmacKey: () => KeyObject | undefined;
 }
 
 /**
@@ -90,8 +90,8 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     async prepare(objects) {
       const { namespace } = objects.ref;
       const referenced = hasLogins(objects) ? referencedSecretNames(objects) : noNames;
-      const sealKey = deps.sealKey();
-      if (sealKey === undefined) throw new Error("The key that seals Secrets is not known yet");
+      const hmacKey = deps.hmacKey();
+      if (hmacKey === undefined) throw new Error("The key that seals Secrets is not known yet");
       const names = [...new Set([...secretNamesOf(objects), ...referenced])];
       const reads = await mapLimited(names, readsAtATime, async (name) => {
         return [name, await read(namespace, name, referenced.has(name))] as const;
@@ -102,7 +102,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
           if (!secrets.has(name)) throw new Error(`Secret "${name}" was not read before it was asked for`);
           return secrets.get(name);
         },
-        sealKey,
+        hmacKey,
         restoresAll: deps.adopt,
       };
     },

@@ -3,7 +3,7 @@
 // stay. Each decision asks the API server, not the cache.
 
 import { isKind, type Kind } from "../../core/manifests/object.ts";
-import type { Definitions } from "../finalize/definitions.ts";
+import type { Definitions } from "../deletion/definitions.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/objects.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -140,7 +140,7 @@ async function remove(
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
     for (const watched of [own, foreign]) watched.applyOwnDelete(secret);
-    if (removed) audit.record({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
+    if (removed) audit.write({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {
     if (isConflict(error)) return false;

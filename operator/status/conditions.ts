@@ -21,7 +21,7 @@ import {
   undeletableMessage,
   unprogrammedMessage,
 } from "./messages.ts";
-import type { ObjectOutcome, Progress } from "./outcomes.ts";
+import type { ObjectOutcome, RolloutProgress } from "./outcomes.ts";
 
 export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Available" | "Stalled";
 
@@ -97,8 +97,8 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 }
 
 /**
- * The conditions of a Project of which nothing else is newly known, with what its Available says
- * now. One of which nothing was served, and one that was not evaluated yet, stay as they are.
+ * Keeps every condition except Available. Available also stays if nothing was served yet or the
+ * Project wasn't evaluated.
  */
 export function withAvailability(
   former: readonly FormerCondition[],
@@ -120,7 +120,10 @@ function acceptedOf(object: PresentObject, { verdict, progress, ...waits }: Obje
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
 }
 
-function deletionOf(progress: Progress, { dataWait, heldBy }: Pick<ObjectOutcome, "dataWait" | "heldBy">): string {
+function deletionOf(
+  progress: RolloutProgress,
+  { dataWait, heldBy }: Pick<ObjectOutcome, "dataWait" | "heldBy">,
+): string {
   return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait, heldBy);
 }
 
@@ -145,7 +148,7 @@ const programmedContent: ConditionContent = {
   message: programmedMessages.Programmed,
 };
 
-function byProgress(progress: Progress): ConditionContent {
+function byProgress(progress: RolloutProgress): ConditionContent {
   if (progress.state === "not_published") {
     return { status: "False", reason: progress.reason, message: progress.why };
   }

@@ -1,12 +1,12 @@
 // Says which Events the stored data of one Project are worth: they were deleted with their object,
 // were kept when it went, or were taken over from an earlier namespace.
 
-import { requestCause } from "../finalize/deletion-requests.ts";
-import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { EventNote } from "../events/event-recorder.ts";
+import type { DataEntry, DataInventory } from "../model/data-inventory.ts";
 import type { CustomResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Subject } from "../model/verdict.ts";
-import type { EventNote } from "../record/event-recorder.ts";
+import { requestCause } from "../stored-data/deletion-requests.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 
 export interface DataEventInput {
@@ -14,7 +14,7 @@ export interface DataEventInput {
   /** Objects that the watch or a list reported as gone. */
   readonly deleted: readonly CustomResource[];
   /** As it is stored now. */
-  readonly record: DataRecord | undefined;
+  readonly inventory: DataInventory | undefined;
   readonly purged: readonly DataEntry[];
   readonly adopted: boolean;
 }
@@ -24,9 +24,9 @@ export interface DataEvent {
   readonly note: EventNote;
 }
 
-export function dataEventsOf({ objects, deleted, record, purged, adopted }: DataEventInput): readonly DataEvent[] {
+export function dataEventsOf({ objects, deleted, inventory, purged, adopted }: DataEventInput): readonly DataEvent[] {
   const { project, resources, rootKeys } = objects;
-  const entries = record?.entries ?? [];
+  const entries = inventory?.entries ?? [];
   const owners: readonly CustomResource[] = [...resources, ...rootKeys, ...deleted];
   const events = purged.flatMap((entry): readonly DataEvent[] => {
     // Where the object went long ago, its Project gets the Event, if there is one.

@@ -1,8 +1,8 @@
 // Says which Events a change of conditions is worth: one when an object becomes ready, ceases to
 // be, or is not ready for another reason than before; none when nothing of that changed.
 
+import type { EventNote } from "../events/event-recorder.ts";
 import { noticeCatalogue, type Reason, reasonCatalogue } from "../model/reasons.ts";
-import type { EventNote } from "../record/event-recorder.ts";
 import type { Condition, FormerCondition } from "./conditions.ts";
 import { clipped } from "./messages.ts";
 

@@ -2,8 +2,8 @@
 // words.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { Fault, Notice, Refused } from "../model/verdict.ts";
+import type { DeletionWait } from "../stored-data/advance-purges.ts";
 
 export const readyMessage = "The spec is valid, and every data-plane replica that was live has acknowledged it";
 export const unavailableMessage = "It is not served; see the condition Accepted";

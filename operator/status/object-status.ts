@@ -2,7 +2,7 @@
 // resolve stage knows, and did not say again, stays as it was.
 
 import { resourceField } from "../../core/config/fields.ts";
-import type { IndexField, ProjectLimits, ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject, IndexField, ProjectLimits } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -76,9 +76,9 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
  * Of what is published, which has the platform's defaults and is cut to its largest values; what
  * was reported before, while that is not known.
  */
-function limitMembers(former: FormerStatus, { live, parts }: LiveOutcome): object {
+function limitMembers(former: FormerStatus, { live, config }: LiveOutcome): object {
   if (!live) return {};
-  const effectiveLimits = parts === undefined ? former["effectiveLimits"] : quotaAndRate(parts.project.limits);
+  const effectiveLimits = config === undefined ? former["effectiveLimits"] : quotaAndRate(config.project.limits);
   return effectiveLimits === undefined ? {} : { effectiveLimits };
 }
 
@@ -87,11 +87,11 @@ function quotaAndRate({ quota, rate }: ProjectLimits): object | undefined {
   return { ...(quota !== undefined && { quota }), ...(rate !== undefined && { rate }) };
 }
 
-function indexMembers(object: ApiResource, { parts, building }: ObjectOutcome): object {
+function indexMembers(object: ApiResource, { config, building }: ObjectOutcome): object {
   const name = resourceNameOf(object);
-  const config = parts?.resources.get(name);
-  if (config === undefined || config.uid !== object.metadata.uid) return {};
-  const indexes = config.indexes.map((index: IndexField) => index.name);
+  const resource = config?.resources.get(name);
+  if (resource === undefined || resource.uid !== object.metadata.uid) return {};
+  const indexes = resource.indexes.map((index: IndexField) => index.name);
   const unfinished = indexes.filter((index) => building?.get(name)?.includes(index));
   return { indexes, ...(unfinished.length > 0 && { indexesBuilding: unfinished }) };
 }
@@ -146,20 +146,20 @@ function credentialMembers(
  * user's field in Redis.
  */
 export function refusalsByUid(
-  parts: ProjectParts,
+  config: CompiledProject,
   refusals: readonly { readonly field: string; readonly reason: string }[],
   userField: (username: string) => string,
 ): ReadonlyMap<string, string> {
   // Seldom any: no map of a project's thousands of users is made for nothing.
   if (refusals.length === 0) return new Map();
   const uids = new Map<string, string>([
-    ["project", parts.project.uid],
-    ["signing", parts.project.uid],
+    ["project", config.project.uid],
+    ["signing", config.project.uid],
   ]);
-  for (const resource of parts.resources.values()) uids.set(resourceField(resource.name), resource.uid);
-  for (const rootKey of parts.rootKeys.values()) uids.set(`rootkey:${rootKey.key}`, rootKey.uid);
-  for (const user of parts.users.values()) uids.set(userField(user.username), user.uid);
-  for (const key of parts.keys.values()) uids.set(`key:${key.sha256}`, key.uid);
+  for (const resource of config.resources.values()) uids.set(resourceField(resource.name), resource.uid);
+  for (const rootKey of config.rootKeys.values()) uids.set(`rootkey:${rootKey.key}`, rootKey.uid);
+  for (const user of config.users.values()) uids.set(userField(user.username), user.uid);
+  for (const key of config.keys.values()) uids.set(`key:${key.sha256}`, key.uid);
   const byUid = new Map<string, string>();
   // In the order of the fields, so that the same refusals always make the same message.
   for (const { field, reason } of [...refusals].sort((a, b) => (a.field < b.field ? -1 : 1))) {

@@ -2,11 +2,8 @@
 // of which that one's status is made.
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
-import type { DeletionProgress } from "../finalize/advance-deletions.ts";
-import type { DeletionWait } from "../finalize/advance-purges.ts";
-import type { DataEvaluation } from "../finalize/data-plan.ts";
-import type { DeletionRequest } from "../finalize/deletion-requests.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
+import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -16,15 +13,18 @@ import type { PublishResult } from "../publish/writer-session.ts";
 import type { KeyStatus } from "../resolve/key.ts";
 import type { ProjectResolution } from "../resolve/project.ts";
 import type { UserStatus } from "../resolve/user.ts";
+import type { DeletionWait } from "../stored-data/advance-purges.ts";
+import type { DataEvaluation } from "../stored-data/data-plan.ts";
+import type { DeletionRequest } from "../stored-data/deletion-requests.ts";
 
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;
   readonly resolved: ReportedResolution;
-  readonly compiled: Omit<CompiledProject, "data" | "evaluatedAt">;
+  readonly compiled: Omit<CompileOutcome, "data" | "evaluatedAt">;
   readonly publishResult: PublishResult;
   readonly rollout: Rollout;
   readonly reports: ReplicaReports;
-  readonly progress: DeletionProgress;
+  readonly deletion: DeletionOutcome;
   /** Name of the loss of stored data that is not accepted for all Projects. */
   readonly dataLoss: string | undefined;
   /** The address that clients use for the Project. */
@@ -34,11 +34,6 @@ export interface ProjectOutcome {
 export interface ResolvedProject extends ProjectResolution {
   /** False when the API server refused a Secret: a later attempt may succeed. */
   readonly isComplete: boolean;
-  /**
-   * Milliseconds for which passwords of the Project have waited to be hashed; undefined = none
-   * waits.
-   */
-  readonly hashingMs?: number;
   /**
    * Secrets could not be read or written: credentials are as they are published, and the reconcile
    * fails with this once that is published.
@@ -52,15 +47,10 @@ export type ReportedResolution = Pick<
   "statuses" | "isComplete" | "signingRingWaits" | "nextAt" | "hasLaterWrites"
 >;
 
-export interface CompiledProject {
+export interface CompileOutcome {
   /** Undefined = nothing is served. */
-  readonly parts: ProjectParts | undefined;
+  readonly config: CompiledProject | undefined;
   readonly verdicts: readonly Verdict[];
-  /**
-   * The keys of some issuers are being fetched for the first time: the verdict of the Project is
-   * about to be another one.
-   */
-  readonly awaitsIssuers?: true;
   readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];
@@ -95,7 +85,7 @@ export interface ReplicaReports {
 }
 
 /** How far the newest configuration of an object has come. */
-export type Progress =
+export type RolloutProgress =
   /** It could not be written; `why` is a sentence without times and counters. */
   | { readonly state: "not_published"; readonly reason: UnpublishedReason; readonly why: string }
   /** `refusal` = what a replica says that can't use it. */
@@ -103,7 +93,7 @@ export type Progress =
 
 export interface ObjectOutcome {
   readonly verdict: Verdict;
-  readonly progress: Progress;
+  readonly progress: RolloutProgress;
   /** Whether a live replica serves the Project now. */
   readonly availability: Availability;
   /** Name of the loss of stored data that is not accepted for the Project. */
@@ -115,7 +105,7 @@ export interface ObjectOutcome {
   /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */
-  readonly parts?: ProjectParts;
+  readonly config?: CompiledProject;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
   /** What the Project stores; absent while what replicas report is not known. */

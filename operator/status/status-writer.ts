@@ -3,21 +3,19 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import type { Monotonic } from "../../core/timers.ts";
+import type { EventRecorder } from "../events/event-recorder.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
-import { createRepairs } from "../kube/repairs.ts";
 import { controllerOf } from "../model/controller.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
-import type { EventRecorder } from "../record/event-recorder.ts";
 import { applyStatus, differs } from "./apply-status.ts";
 import { formerConditions, isProgrammed, withAvailability } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
-import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
+import type { ObjectOutcome, ProjectOutcome, RolloutProgress } from "./outcomes.ts";
 import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 
@@ -26,12 +24,8 @@ export interface Unpublished extends WhyUnpublished {
 }
 
 export interface StatusWriter {
-  /**
-   * Milliseconds to wait before writing again, where something else keeps changing a status; 0 =
-   * all are written. Once `isChanged()`, it ends after 16 attempts, and the run that follows writes
-   * the rest.
-   */
-  write(outcome: ProjectOutcome, isChanged?: () => boolean): Promise<number>;
+  /** Once `isChanged()`, it ends after 16 attempts, and the run that follows writes the rest. */
+  write(outcome: ProjectOutcome, isChanged?: () => boolean): Promise<void>;
   /**
    * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already
    * stay, except Available.
@@ -49,7 +43,6 @@ export interface StatusWriterDeps {
   readonly controller: string;
   readonly api: Pick<KubeApi, "apply" | "get">;
   readonly clock: Clock;
-  readonly monotonic: Monotonic;
   readonly recorder: EventRecorder;
   /** Field of a user in Redis, as replicas name it when they refuse one. */
   readonly userField: (username: string) => string;
@@ -69,20 +62,10 @@ const writesAtATime = 8;
 const minAttempts = 2 * writesAtATime;
 
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
-  const repairs = createRepairs(deps.monotonic);
-
-  /** Answers with milliseconds to wait, 0 when it is done. */
-  const write = async ({ object, status }: StatusWrite, mayWrite: MayWrite = () => true): Promise<number> => {
-    if (!differs(status, object.status ?? {})) return 0;
-    const text = textOf(status);
-    const wait = repairs.waitMs(object.metadata.uid, text);
-    if (wait > 0) return wait;
-    if (!mayWrite()) return 0;
+  const write = async ({ object, status }: StatusWrite, mayWrite: MayWrite = () => true): Promise<void> => {
+    if (!differs(status, object.status ?? {}) || !mayWrite()) return;
     const answer = await applyStatus(deps.api, object, status, deps.controller);
-    if (answer === undefined) return 0;
-    repairs.wrote(object.metadata.uid, text);
-    afterWrite(deps, { object, status, answer });
-    return 0;
+    if (answer !== undefined) afterWrite(deps, { object, status, answer });
   };
 
   const unpublishedStatus = (
@@ -90,7 +73,11 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     { verdict, availability }: { readonly verdict: RefusedUnpublished; readonly availability: Availability },
     objects: ProjectObjects,
   ): Status => {
-    const progress: Progress = { state: "not_published", reason: verdict.reason, why: verdict.faults[0].message };
+    const progress: RolloutProgress = {
+      state: "not_published",
+      reason: verdict.reason,
+      why: verdict.faults[0].message,
+    };
     return statusOf(object, {
       verdict,
       progress,
@@ -104,19 +91,19 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
 
   return {
     async write(outcome, isChanged = () => false) {
-      const { objects, compiled, reports, progress } = outcome;
-      const { parts, verdicts } = compiled;
+      const { objects, compiled, reports, deletion } = outcome;
+      const { config, verdicts } = compiled;
       const now = deps.clock.now();
-      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, reports.refusals, deps.userField);
+      const refusals = config === undefined ? new Map() : refusalsByUid(config, reports.refusals, deps.userField);
       const byUid = objectsByUid(objects);
       const statuses = verdicts.flatMap((verdict): readonly StatusWrite[] => {
         const object = byUid.get(verdict.uid);
-        if (object === undefined || progress.gone.has(verdict.uid)) return [];
+        if (object === undefined || deletion.gone.has(verdict.uid)) return [];
         const found = objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) });
         return [{ object, status: statusOf(object, { ...found, controller: deps.controller }) }];
       });
       const mayWrite = untilChanged(isChanged);
-      return await writeAll(statuses, (status) => write(status, mayWrite));
+      await writeAll(statuses, (status) => write(status, mayWrite));
     },
     async writeUnpublished(objects, { availability, ...why }) {
       const now = deps.clock.now();
@@ -155,7 +142,7 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
   const { kind } = object;
   const { namespace, name, uid, generation = 0 } = object.metadata;
   const events = [...eventsOf(former, status.conditions), ...quotaEventsOf(object.status, status)];
-  for (const event of events) deps.recorder.record({ kind, namespace, name, uid }, event);
+  for (const event of events) deps.recorder.emit({ kind, namespace, name, uid }, event);
   if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
   if (isRefused(status)) deps.onRefused(object);
 }
@@ -177,27 +164,25 @@ function untilChanged(isChanged: () => boolean): MayWrite {
 }
 
 /**
- * Answers with the longest of the waits. Throws the first refusal once all others are written: a
- * policy about one object keeps no other one without its status.
+ * Throws the first refusal once all others are written: a policy about one object keeps no other
+ * one without its status.
  */
 async function writeAll(
   statuses: readonly StatusWrite[],
-  write: (status: StatusWrite) => Promise<number>,
-): Promise<number> {
+  write: (status: StatusWrite) => Promise<void>,
+): Promise<void> {
   const refusals: unknown[] = [];
-  const unlessRefused = async (status: StatusWrite): Promise<number> => {
+  const unlessRefused = async (status: StatusWrite): Promise<void> => {
     try {
-      return await write(status);
+      await write(status);
     } catch (error) {
       if (!isRefusedWrite(error)) throw error;
       refusals.push(error);
-      return 0;
     }
   };
-  const waits = await mapLimited(statuses, writesAtATime, unlessRefused);
+  await mapLimited(statuses, writesAtATime, unlessRefused);
   const [refusal] = refusals;
   if (refusal !== undefined) throw refusal;
-  return Math.max(0, ...waits);
 }
 
 interface StatusWrite {
@@ -215,22 +200,17 @@ function isRefused({ conditions }: Status): boolean {
   return accepted?.status === "False" && !isUnpublishedReason(accepted.reason);
 }
 
-/** Without times: two statuses with equal texts are the same. */
-function textOf({ conditions, ...members }: Status): string {
-  return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...content }) => content)]);
-}
-
 /** What the reconcile of a Project found for one object. `refusal`: why a replica can't use it. */
 function objectOutcome(
   verdict: Verdict,
   outcome: ProjectOutcome,
   { refusal, now }: { readonly refusal: string | undefined; readonly now: number },
 ): ObjectOutcome {
-  const { objects, resolved, compiled, rollout, reports, progress, dataLoss, baseUrl } = outcome;
-  const { parts } = compiled;
+  const { objects, resolved, compiled, rollout, reports, deletion, dataLoss, baseUrl } = outcome;
+  const { config } = compiled;
   const isProject = verdict.kind === "Project";
-  const dataWait = (isProject ? progress.waitingFor : undefined) ?? progress.waiting.get(verdict.uid);
-  const heldBy = progress.heldBy.get(verdict.uid);
+  const dataWait = (isProject ? deletion.waitingFor : undefined) ?? deletion.waiting.get(verdict.uid);
+  const heldBy = deletion.heldBy.get(verdict.uid);
   const facts = resolved.statuses.get(verdict.uid);
   return {
     verdict,
@@ -245,7 +225,7 @@ function objectOutcome(
     ...(dataWait !== undefined && { dataWait }),
     ...(heldBy !== undefined && { heldBy }),
     ...(facts !== undefined && { facts }),
-    ...(parts !== undefined && { parts }),
+    ...(config !== undefined && { config }),
   };
 }
 

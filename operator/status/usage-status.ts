@@ -3,9 +3,9 @@
 // full quotas are reported at once, and usage figures when the Project's turn comes.
 
 import { type QuotaKind, type QuotaUse, quotaKinds } from "../../core/config/quota-uses.ts";
+import type { EventNote } from "../events/event-recorder.ts";
 import type { Project } from "../model/objects.ts";
 import { isNearlyFull } from "../publish/quota-aggregator.ts";
-import type { EventNote } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 import type { KnownUsage, ReportedUsage } from "./outcomes.ts";
 

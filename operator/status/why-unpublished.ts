@@ -4,7 +4,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import { RedisFault, replyCode } from "../../core/redis/failure.ts";
 import { FleetRingUnusable } from "../keyring/ring-secret.ts";
 import type { UnpublishedReason } from "../model/reasons.ts";
-import { NotTheWriter, RecordUnreadable, RedisRefused } from "../publish/refusals.ts";
+import { InventoryUnreadable, NotTheWriter, RedisRefused } from "../publish/refusals.ts";
 import { RedisSecretUnusable } from "../redis-users/redis-users.ts";
 
 export interface WhyUnpublished {
@@ -16,7 +16,14 @@ export interface WhyUnpublished {
   readonly message: string;
 }
 
-const temporary = [StoreUnavailable, OutcomeUnknown, RedisFault, NotTheWriter, RecordUnreadable, RedisSecretUnusable];
+const temporary = [
+  StoreUnavailable,
+  OutcomeUnknown,
+  RedisFault,
+  NotTheWriter,
+  InventoryUnreadable,
+  RedisSecretUnusable,
+];
 
 /** What a server means that answers and refuses to write, by the first word of its answer. */
 const refusals: ReadonlyMap<string, string> = new Map(
@@ -46,7 +53,7 @@ export function whyUnpublished(error: unknown): WhyUnpublished | undefined {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof RecordUnreadable) return error.message;
+  if (error instanceof InventoryUnreadable) return error.message;
   if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
   const code = replyCode((error as Error).cause);
   const why = code === undefined ? undefined : refusals.get(code);

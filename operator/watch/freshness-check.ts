@@ -125,8 +125,7 @@ export class FreshnessCheck {
   }
 
   /**
-   * Kubernetes' own kinds have no definition: what says so of them is something else than an API
-   * server.
+   * Built-in kinds always exist: a 404 for one doesn't come from a working API server.
    */
   #isWithoutDefinition(error: unknown): boolean {
     return isNotFound(error) && this.#options.type.group === group;
@@ -174,7 +173,7 @@ export class FreshnessCheck {
           comparison.page(items);
         },
       });
-      // History was set back: what is kept may be what never was.
+      // etcd was restored to an earlier state: the cache may hold objects that never existed in it.
       if (Number(version) < Number(position)) return Math.max(1, cache.size);
       const until = monotonic() + catchUpMs;
       for (;;) {

@@ -63,7 +63,7 @@ export class ObjectCache implements Watched {
   #kept = new Map<string, KubeObject>();
   #complete = false;
   /** Everything up to this version is in `#kept`. */
-  #progress = Number.NaN;
+  #resourceVersion = Number.NaN;
   #writeSequence = 0;
   /** Own writes that neither an event nor a list has confirmed: key → sequence number. */
   readonly #ownWrites = new Map<string, number>();
@@ -97,7 +97,7 @@ export class ObjectCache implements Watched {
     const key = keyOf(object);
     const present = this.#kept.get(key);
     // What the watch has passed already it has delivered, a deletion since then too.
-    if (versionOf(object) <= this.#progress || this.#ownDeletes.has(object.metadata.uid)) return;
+    if (versionOf(object) <= this.#resourceVersion || this.#ownDeletes.has(object.metadata.uid)) return;
     if (present !== undefined && versionOf(present) >= versionOf(object)) return;
     this.#writeSequence += 1;
     this.#ownWrites.set(key, this.#writeSequence);
@@ -109,7 +109,7 @@ export class ObjectCache implements Watched {
     const present = this.#kept.get(keyOf(object));
     const isKept = present !== undefined && present.metadata.uid === uid;
     // The watch has delivered its beginning and its end.
-    if (!isKept && versionOf(object) <= this.#progress) return;
+    if (!isKept && versionOf(object) <= this.#resourceVersion) return;
     this.#writeSequence += 1;
     this.#ownDeletes.set(uid, this.#writeSequence);
     forgetOldest(this.#ownDeletes);
@@ -126,7 +126,7 @@ export class ObjectCache implements Watched {
     const before = this.#kept;
     this.#kept = this.#merged(list);
     this.#complete = true;
-    this.#progress = Number(list.resourceVersion);
+    this.#resourceVersion = Number(list.resourceVersion);
     forgetUpTo(this.#ownWrites, list.writeSequence);
     forgetUpTo(this.#ownDeletes, list.writeSequence);
     return this.#reportDifferences(before);
@@ -134,13 +134,13 @@ export class ObjectCache implements Watched {
 
   takeEvent(event: WatchEvent): void {
     if (event.type === "BOOKMARK") {
-      this.#progress = Number(event.resourceVersion);
+      this.#resourceVersion = Number(event.resourceVersion);
       return;
     }
     const { type, object } = event;
-    this.#progress = versionOf(object);
+    this.#resourceVersion = versionOf(object);
     const present = this.#kept.get(keyOf(object));
-    const isOlder = present !== undefined && versionOf(present) > this.#progress;
+    const isOlder = present !== undefined && versionOf(present) > this.#resourceVersion;
     if (!isOlder) this.#ownWrites.delete(keyOf(object));
     if (type === "DELETED") this.#takeDeleted(object, present, isOlder);
     else if (!this.#isBeforeOwnRemoval(object) && !isOlder && !isSameVersion(present, object)) this.#upsert(object);

@@ -1,6 +1,6 @@
 // The projects that benchmarks serve: `bench`, and its neighbour.
 
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { hashPassword } from "../../core/password/hash-password.ts";
 import {
   changed,
@@ -23,7 +23,7 @@ const catalogueSchema = {
 const changes = { retentionSeconds: 3_600, maxEntries: 100_000 };
 const openSchema = { type: "object" };
 
-export async function benchProject(): Promise<ProjectParts> {
+export async function benchProject(): Promise<CompiledProject> {
   const cheap = project(
     "bench",
     // One session lasts for all measurements.
@@ -48,7 +48,7 @@ export async function benchProject(): Promise<ProjectParts> {
   return changed(cheap, (made) => ({ ...made, users: new Map([["ann", ann]]) }));
 }
 
-export function neighbourProject(): ProjectParts {
+export function neighbourProject(): CompiledProject {
   return project(
     "neighbour",
     withKey("neighbour", { role: "Administrators" }),

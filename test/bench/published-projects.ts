@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
@@ -12,7 +12,7 @@ import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts"
 /** A server that gives the `keyring` of another one follows what that one has published. */
 export async function followPublished(
   url: string,
-  projects: readonly ProjectParts[],
+  projects: readonly CompiledProject[],
   keyring = "",
 ): Promise<FollowedConfig & { readonly keyring: string }> {
   const text = keyring || newKeyringText();
@@ -25,7 +25,7 @@ export async function followPublished(
   return { ...config, keyring: text };
 }
 
-async function publish(url: string, projects: readonly ProjectParts[], keyring: string): Promise<void> {
+async function publish(url: string, projects: readonly CompiledProject[], keyring: string): Promise<void> {
   const redisClient = await openRedisClient(url);
   const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(keyring) });
   for (const each of projects) await publisher.publish(each);

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { openRedisClient, rememberedStore } from "../support/fleet/publishing.ts";
@@ -15,7 +15,7 @@ import { eventually } from "../support/time/eventually.ts";
 export interface MaintainedConfig {
   readonly redisClient: RedisClient;
   readonly publisher: Publisher;
-  parts(): ProjectParts;
+  parts(): CompiledProject;
   /** Publishes a change, again and again until Redis has it. Returns its revision. */
   change(...modifiers: readonly Modifier[]): Promise<number>;
   /** Work of the publisher that is repeated until it succeeds, as the operator does. */
@@ -33,8 +33,8 @@ const patience = { withinMs: 40_000, everyMs: 200 };
 export async function maintainConfig(
   url: string,
   keyring: Keyring,
-  first: ProjectParts,
-  beside: readonly ProjectParts[] = [],
+  first: CompiledProject,
+  beside: readonly CompiledProject[] = [],
 ): Promise<MaintainedConfig> {
   const redisClient = await openRedisClient(url);
   const publisher = createPublisher({

@@ -1,6 +1,6 @@
 // The project that every scenario serves, and what its clients know of it.
 
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import {
   changed,
   type Modifier,
@@ -31,7 +31,7 @@ export const victim = "victim";
 /** Who own objects that no other one of them sees, where changes are followed. */
 export const owners = ["o0", "o1"] as const;
 
-export function shopParts(): ProjectParts {
+export function shopParts(): CompiledProject {
   return project(
     "shop",
     withUser(user),
@@ -64,7 +64,7 @@ export const openBase = "/default/open";
 export const anonymousWrites = { perSecond: 0, burst: 30 } as const;
 const anonymousWritesPerMinute = anonymousWrites.burst / 3;
 
-export function openParts(): ProjectParts {
+export function openParts(): CompiledProject {
   const access = { create: "Anyone" } as const;
   return project(
     "open",
@@ -86,7 +86,7 @@ export function withLogs(maxEntries: number): Modifier {
     );
 }
 
-export function limitedParts(): ProjectParts {
+export function limitedParts(): CompiledProject {
   const rate = { requestsPerSecond: limitedRate.perSecond, burst: limitedRate.burst };
   return project(
     "limited",

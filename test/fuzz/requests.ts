@@ -3,7 +3,7 @@
 // when they are sent, so one seed makes one sequence.
 
 import fc from "fast-check";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { jsonTexts } from "../support/json/random-json.ts";
 import { markerPlace, valuesOf } from "./schema-values.ts";
 
@@ -125,7 +125,7 @@ function methodsAt(target: RequestTarget): fc.Arbitrary<string> {
   );
 }
 
-function targetsOf(parts: ProjectParts): fc.Arbitrary<RequestTarget> {
+function targetsOf(parts: CompiledProject): fc.Arbitrary<RequestTarget> {
   const resources = [...parts.resources.keys()];
   const rootKeys = [...parts.rootKeys.keys()];
   const objects = fc.record({
@@ -153,7 +153,7 @@ function targetsOf(parts: ProjectParts): fc.Arbitrary<RequestTarget> {
   );
 }
 
-function queriesOf(parts: ProjectParts, target: RequestTarget): fc.Arbitrary<string> {
+function queriesOf(parts: CompiledProject, target: RequestTarget): fc.Arbitrary<string> {
   const schema = target.kind === "objects" ? parts.resources.get(target.resource)?.schema : undefined;
   const fields = [
     ...Object.keys((schema?.properties ?? {}) as object),
@@ -272,7 +272,7 @@ function mutated(text: string): fc.Arbitrary<string> {
   );
 }
 
-function bodiesOf(parts: ProjectParts, target: RequestTarget): fc.Arbitrary<string | Uint8Array> {
+function bodiesOf(parts: CompiledProject, target: RequestTarget): fc.Arbitrary<string | Uint8Array> {
   const schema = target.kind === "objects" ? parts.resources.get(target.resource)?.schema : undefined;
   const valid =
     schema === undefined
@@ -296,10 +296,10 @@ function withPatchType(planned: Planned): Planned {
 }
 
 /** Requests to the projects, which are the same for both tenants. */
-export function requestsTo(projects: readonly ProjectParts[]): fc.Arbitrary<Planned> {
+export function requestsTo(projects: readonly CompiledProject[]): fc.Arbitrary<Planned> {
   const weighted = fc.nat({ max: projects.length - 1 });
   const all = weighted.chain((project) => {
-    const parts = projects[project] as ProjectParts;
+    const parts = projects[project] as CompiledProject;
     return targetsOf(parts)
       .chain((target) =>
         fc.record({

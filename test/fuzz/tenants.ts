@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { checkManifests } from "../../cli/manifests/check-manifests.ts";
 import { groupByProject } from "../../cli/manifests/projects.ts";
 import { readManifests } from "../../cli/manifests/read-manifests.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { pendingIssuers } from "../../operator/compile/issuers.ts";
@@ -41,7 +41,7 @@ export interface Tenant {
 }
 
 export interface FuzzedProject {
-  readonly parts: ProjectParts;
+  readonly parts: CompiledProject;
   readonly base: string;
   /** Authorization headers by name of the key or user; a user's is a login. */
   readonly keys: ReadonlyMap<string, string>;
@@ -91,7 +91,7 @@ interface Words {
   readonly token: string;
 }
 
-function fuzzedProject(tenant: TenantName, parts: ProjectParts, { secret, marker, token }: Words): FuzzedProject {
+function fuzzedProject(tenant: TenantName, parts: CompiledProject, { secret, marker, token }: Words): FuzzedProject {
   const { name } = parts.project;
   let audit = "";
   const keys = new Map<string, string>();
@@ -117,14 +117,14 @@ function fuzzedProject(tenant: TenantName, parts: ProjectParts, { secret, marker
   return { parts: changed(own, ...changes), base: `/${tenant}/${name}`, ...callers, owners, auditor: audit };
 }
 
-function ownersOf({ users, keys }: ProjectParts): readonly string[] {
+function ownersOf({ users, keys }: CompiledProject): readonly string[] {
   const ofUsers = [...users.values()].filter(({ role }) => role === "Users");
   const ofKeys = [...keys.values()].filter(({ role }) => role === "Users");
   const own = [...ofUsers.map(({ username }) => `user:${username}`), ...ofKeys.map(({ name }) => `apikey:${name}`)];
   return [...own, ownerOfOutsider];
 }
 
-async function compileExamples(): Promise<readonly ProjectParts[]> {
+async function compileExamples(): Promise<readonly CompiledProject[]> {
   const checked = checkManifests(await readManifests(examples));
   if (checked.problems.length > 0) throw new Error(`The examples have problems: ${JSON.stringify(checked.problems)}`);
   const objects = checked.manifests.map(({ manifest, source }) => ({
@@ -133,15 +133,15 @@ async function compileExamples(): Promise<readonly ProjectParts[]> {
   })) as unknown as CustomResource[];
   return [...groupByProject(objects).values()].map((bundle) => {
     const compileContext = { signing: { ok: true, value: { keys: [] } }, hosts: noHosts } as const;
-    const { parts } = compileProject({
+    const { config } = compileProject({
       issuers: pendingIssuers,
       ...bundle,
       ...compileContext,
       credentials: credentialsOf(bundle),
       checkResource: createResourceCheck(),
     });
-    if (parts === undefined) throw new Error(`${bundle.ref.name} does not compile`);
-    return parts;
+    if (config === undefined) throw new Error(`${bundle.ref.name} does not compile`);
+    return config;
   });
 }
 

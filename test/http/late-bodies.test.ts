@@ -2,7 +2,7 @@
 // whether it is written, and where: not what held when the request began.
 
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { purgeCollection } from "../../dataplane/config/purge-steps.ts";
 import {
   apikey,
@@ -52,7 +52,7 @@ async function askedForBody(served: Served, request: string, credential: string,
 }
 
 const ci = apikey("ci");
-const shop = (): ProjectParts =>
+const shop = (): CompiledProject =>
   project(
     "shop",
     withKey("ci", { role: "Administrators" }),

@@ -3,7 +3,7 @@
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { hashPassword } from "../../core/password/hash-password.ts";
 import { login, outcome } from "../support/http/api-calls.ts";
 import { type Reply, send } from "../support/http/http-client.ts";
@@ -236,7 +236,7 @@ describeReplicas("failed logins", (serveTwice) => {
 async function withSlowHash(username: string): Promise<Modifier> {
   const passwordHash = await hashPassword(passwordOf(username), { memoryKiB: 4096, passes: 2, parallelism: 1 });
   const cheap = withUser(username);
-  return (parts: ProjectParts) => {
+  return (parts: CompiledProject) => {
     const made = cheap(parts);
     const user = made.users.get(username);
     return user ? { ...made, users: new Map(made.users).set(username, { ...user, passwordHash }) } : made;

@@ -3,7 +3,7 @@
 
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { send } from "../support/http/http-client.ts";
 import {
   apikey,
@@ -97,7 +97,7 @@ describeServed("the OpenAPI document", (serve) => {
       const replies = callers.map((caller) => served.send("/openapi.json", caller === undefined ? {} : { as: caller }));
       return (await Promise.all(replies)).map(({ status, code }) => code ?? status);
     };
-    const cases: readonly [string, ProjectParts, readonly (string | number)[]][] = [
+    const cases: readonly [string, CompiledProject, readonly (string | number)[]][] = [
       [
         "any user or key, unless the project says otherwise",
         shop,

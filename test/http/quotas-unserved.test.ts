@@ -2,7 +2,7 @@
 // object went. Whoever deletes a resource and makes another one has no more room than before.
 
 import { expect, it } from "vitest";
-import type { ProjectParts, UnservedData } from "../../core/config/types.ts";
+import type { CompiledProject, UnservedData } from "../../core/config/types.ts";
 import { make, outcome } from "../support/http/api-calls.ts";
 import {
   apikey,
@@ -34,7 +34,7 @@ const kv: UnservedData = { what: "rootkey", name: "kv" };
 
 /** The objects of books and root key kv go, and their data stay. */
 function keptWithout(...unserved: readonly UnservedData[]): Modifier {
-  return (parts: ProjectParts) => ({
+  return (parts: CompiledProject) => ({
     ...withConfig({ unserved })(parts),
     resources: new Map([...parts.resources].filter(([name]) => name !== "books")),
     rootKeys: new Map([...parts.rootKeys].filter(([name]) => name !== "kv")),

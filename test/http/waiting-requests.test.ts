@@ -4,7 +4,7 @@
 
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { purgeCollection, purgeDocument } from "../../dataplane/config/purge-steps.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -24,7 +24,7 @@ import { eventually } from "../support/time/eventually.ts";
 
 const [late, other] = [apikey("late"), apikey("other")];
 const patch = { method: "PATCH", headers: { "content-type": "application/merge-patch+json" } };
-const shop = (): ProjectParts =>
+const shop = (): CompiledProject =>
   project(
     "shop",
     withKey("late", { role: "Administrators" }),

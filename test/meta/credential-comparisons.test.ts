@@ -13,7 +13,7 @@ const folders = ["core", "dataplane", "operator", "cli"];
  */
 const secret =
   "(?:[pP]assword|[sS]ecret|[tT]oken|[sS]ignature|[hH]mac|[aA]piKey|authorization|refreshToken|privateKey)";
-const about = "(?:_use|Seconds|Type|Length|Bytes|Use|Name|Ref|Kind|Limit|s)";
+const about = "(?:_use|Seconds|Type|Length|Bytes|KeyBytes|Use|Name|Ref|Kind|Limit|s)";
 const operand = `[\\w.?\\]\\[]*${secret}(?!${about})\\w*`;
 const harmless = '(?!\\s*(?:undefined|null|""|"[a-z]|\'))';
 const comparison = new RegExp(`\\b${operand}\\s*[!=]==${harmless}|[!=]==\\s*${operand}\\b(?!\\.length|\\()`);

@@ -16,7 +16,7 @@ const within = { withinMs: 90_000 };
 const keys = [declared("ApiKey", "web", { access: "Write" }), declared("ApiKey", "second", { access: "Write" })];
 const books = openBooks({ deletionPolicy: "Delete" });
 const films = declared("ApiResource", "films", { schema: {}, deletionPolicy: "Delete" });
-const waits = /Deletions wait for the CustomResourceDefinition of their kind/;
+const waits = /CustomResourceDefinition is missing, being deleted or unreadable; deletions of its kind wait/;
 
 let fleet: OwnFleet;
 let redis: Redis;

@@ -5,8 +5,8 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { finalizer } from "../../operator/finalize/finalizers.ts";
-import { parseRecord } from "../../operator/publish/data-records.ts";
+import { finalizer } from "../../operator/deletion/finalizers.ts";
+import { parseInventory } from "../../operator/publish/data-inventories.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";
 import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -181,26 +181,6 @@ describe("a name that is declared anew while its data are purged", () => {
   });
 });
 
-describe("a purge whose record somebody removed", () => {
-  it("is given up: what is served under that name by then stays", async () => {
-    const tenant = await served({}, openBooks({ deletionPolicy: "Delete" }));
-    await write(tenant, 2);
-    await holdPurges();
-    await tenant.remove("ApiResource", "books");
-    await eventually(async () => expect(await redis.hlen(configKeys.purges)).toBe(1), within);
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await redis.hdel(configKeys.data, `${tenant.namespace}/shop`);
-    await fleet.addOperator();
-    await tenant.gone("ApiResource", "books");
-    await tenant.create(openBooks());
-    await tenant.reports("ApiResource", "books", "Ready", within);
-    await letPurgesGo();
-    await new Promise((resume) => setTimeout(resume, 3_000));
-    await counted(tenant, 2);
-    expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0);
-  });
-});
-
 describe("a Project that is being deleted", () => {
   it("is released by an edit to Retain: it goes, and its data stay", async () => {
     const tenant = await served({ deletionPolicy: "Delete" }, openBooks());
@@ -234,8 +214,8 @@ describe("a Project that is being deleted", () => {
     await tenant.reports("Project", "shop", "Ready");
     await tenant.edit("RootKey", "flags", { initialValue: 2 });
     await tenant.reports("RootKey", "flags", "Ready");
-    const record = parseRecord((await redis.hget(configKeys.data, `${tenant.namespace}/shop`)) ?? "");
-    const books = record?.entries.find(({ name }) => name === "books");
+    const inventory = parseInventory((await redis.hget(configKeys.data, `${tenant.namespace}/shop`)) ?? "");
+    const books = inventory?.entries.find(({ name }) => name === "books");
     expect(books).toMatchObject({ retained: true });
     expect(books).not.toHaveProperty("purgeFromRevision");
     expect(await objectsOf(tenant)).toBe(2);

@@ -2,7 +2,7 @@
 // and nothing goes that was to stay.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { finalizer } from "../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../operator/deletion/finalizers.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { type Declared, declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";

@@ -1,15 +1,15 @@
 // Events on a real API server: taken as they are written, counted up, shown by kubectl.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { KubeApi } from "../../operator/kube/api.ts";
-import { createKubeApi } from "../../operator/kube/connect.ts";
-import type { Subject } from "../../operator/model/verdict.ts";
 import {
   createEventRecorder,
   type EventNote,
-  type RecordObservation,
+  type EventObservation,
   type StoppableRecorder,
-} from "../../operator/record/event-recorder.ts";
+} from "../../operator/events/event-recorder.ts";
+import type { KubeApi } from "../../operator/kube/api.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
+import type { Subject } from "../../operator/model/verdict.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
@@ -24,7 +24,7 @@ let server: TestApiServer;
 let api: KubeApi;
 let namespace: string;
 let time: ManualTime;
-let reported: RecordObservation[];
+let reported: EventObservation[];
 let recorder: StoppableRecorder;
 let shop: Subject;
 
@@ -64,7 +64,7 @@ const stored = () => objectsIn(server, folder());
 
 describe("an event", () => {
   test("stands where kubectl describe shows it, with reason, age, source and note", async () => {
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await answered(1);
     expect(reported).toEqual([{ kind: "written" }]);
     const description = await server.kubectl(["describe", "jproj", "shop", "--namespace", namespace]);
@@ -72,17 +72,17 @@ describe("an event", () => {
   });
 
   test("is taken with the longest names and notes", async () => {
-    recorder.record({ ...shop, name: "a".repeat(253) }, { ...published, note: "é".repeat(2_000) });
+    recorder.emit({ ...shop, name: "a".repeat(253) }, { ...published, note: "é".repeat(2_000) });
     await answered(1);
     expect(reported).toEqual([{ kind: "written" }]);
   });
 
   test("that is told again is counted in its series", async () => {
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await answered(1);
     for (let round = 2; round <= 4; round += 1) {
       time.freeze(5 * minute);
-      recorder.record(shop, published);
+      recorder.emit(shop, published);
       await answered(round);
     }
     expect(reported).toEqual(Array(4).fill({ kind: "written" }));
@@ -90,11 +90,11 @@ describe("an event", () => {
   });
 
   test("that the API server has forgotten is told anew, and the old one does not come back as a torso", async () => {
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await answered(1);
     await apiObject(server, folder(), { method: "DELETE" });
     time.freeze(5 * minute);
-    recorder.record(shop, published);
+    recorder.emit(shop, published);
     await answered(2);
     expect(await stored()).toEqual([expect.objectContaining({ note: published.note, action: "Publish" })]);
   });
@@ -102,7 +102,7 @@ describe("an event", () => {
 
 test("nothing waits for an event in a namespace that is going", async () => {
   await apiObject(server, `/api/v1/namespaces/${namespace}`, { method: "DELETE" });
-  recorder.record(shop, published);
+  recorder.emit(shop, published);
   await answered(1);
   expect(reported).toEqual([expect.objectContaining({ kind: "dropped", why: "failed" })]);
 });

@@ -43,8 +43,8 @@ test("operators that start together have one ring, and a rotation renews it with
   let ring = rings[0]?.keyring;
   if (ring === undefined) throw new Error("No operator has a ring");
   const former = ring;
-  const [sealKey = new Uint8Array(), ...otherSealKeys] = rings.map((each) => each.sealKey);
-  expect(otherSealKeys).toEqual([sealKey, sealKey]);
+  const [hmacKey = new Uint8Array(), ...otherHmacKeys] = rings.map((each) => each.hmacKey);
+  expect(otherHmacKeys).toEqual([hmacKey, hmacKey]);
   for (const { keyring } of rings) expect(keyring).toEqual(former);
   expect(await secretPart(namespace, ".metadata.labels")).toBe('{"app.kubernetes.io/managed-by":"jsonplane"}');
 
@@ -58,7 +58,7 @@ test("operators that start together have one ring, and a rotation renews it with
       namespace,
       random: randomBytes,
       clock: systemClock,
-      sealKey,
+      hmacKey,
       keyRing: {
         current: () => ring ?? former,
         adopt(next) {

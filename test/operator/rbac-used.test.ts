@@ -1,8 +1,8 @@
 // The operator with exactly the rights of deploy/rbac: it gets along with them, and uses every one.
 
 import { describe, expect, it, type TestContext } from "vitest";
+import { createEventRecorder, type EventObservation } from "../../operator/events/event-recorder.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { createEventRecorder, type RecordObservation } from "../../operator/record/event-recorder.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { endNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { declared, newTenant, secretOf, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
@@ -94,20 +94,20 @@ async function writeAgainstConflicts(tenant: Tenant): Promise<void> {
  */
 async function repeatAnEvent(tenant: Tenant): Promise<void> {
   const time = manualTime(Date.now());
-  const reported: RecordObservation[] = [];
+  const reported: EventObservation[] = [];
   const { api } = await createKubeApi({
     kubeconfig: await tenant.fleet.api.kubeconfig(operatorUser),
     environment: {},
     observe: () => undefined,
     monotonic: () => performance.now(),
   });
-  const observe = (observation: RecordObservation) => void reported.push(observation);
+  const observe = (observation: EventObservation) => void reported.push(observation);
   const recorder = createEventRecorder({ ...time, api, instance: "operator", random: Math.random, observe });
   const { uid } = (await tenant.get("Project", "shop")).metadata;
   const subject = { kind: "Project", namespace: tenant.namespace, name: "shop", uid } as const;
   const written = { kind: "written" } as const;
   for (const expected of [[written], [written, written]]) {
-    recorder.record(subject, { type: "Normal", reason: "Ready", action: "Reconcile", note: "Again" });
+    recorder.emit(subject, { type: "Normal", reason: "Ready", action: "Reconcile", note: "Again" });
     await eventually(() => expect(reported).toEqual(expected), within);
     time.freeze(301_000);
   }

@@ -107,7 +107,7 @@ async function sealingKids(publisher: Publisher): Promise<ReadonlySet<string>> {
 
 test("a rotation renews the ring while replicas serve everything, and a replica that starts later needs only the new key", async () => {
   const namespace = await server.namespace();
-  const { keyring: former, sealKey } = await ensureFleetRing({ api, namespace, random: randomBytes });
+  const { keyring: former, hmacKey } = await ensureFleetRing({ api, namespace, random: randomBytes });
   let ring: Keyring = former;
   const publisher = await begunPublisher({ redisClient, keyring: ring });
   for (const shop of shops) await publisher.publish(shop);
@@ -127,7 +127,7 @@ test("a rotation renews the ring while replicas serve everything, and a replica 
       namespace,
       random: randomBytes,
       clock: systemClock,
-      sealKey,
+      hmacKey,
       keyRing: {
         current: () => ring,
         adopt(next) {

@@ -26,14 +26,14 @@ let api: KubeApi;
 let watched: WatchedSecrets;
 let secretStore: SecretStore;
 let sweep: SecretSweep;
-const sealKey = createSecretKey(randomBytes(32));
+const hmacKey = createSecretKey(randomBytes(32));
 let namespace: string;
 let now: number;
 let monotonic: number;
 /** Names of objects whose deletion waits. */
 let missing: ReadonlySet<string>;
 let audited: AuditEntry[];
-const audit = { record: (entry: AuditEntry) => void audited.push(entry) };
+const audit = { write: (entry: AuditEntry) => void audited.push(entry) };
 
 beforeAll(async () => {
   // Of its own: what is swept is looked for in the whole cluster.
@@ -60,7 +60,7 @@ beforeEach(async () => {
     api,
     own: watched.own,
     foreign: watched.foreign,
-    sealKey: () => sealKey,
+    hmacKey: () => hmacKey,
     adopt: false,
     monotonic: () => 0,
   });

@@ -1,14 +1,14 @@
 // Statuses and finalizers as the API server takes them.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { applyFinalizer, finalizer } from "../../operator/finalize/finalizers.ts";
+import { applyFinalizer, finalizer } from "../../operator/deletion/finalizers.ts";
 import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/objects.ts";
 import type { Project } from "../../operator/model/objects.ts";
 import { applyStatus } from "../../operator/status/apply-status.ts";
 import { statusOf } from "../../operator/status/object-status.ts";
-import type { Progress } from "../../operator/status/outcomes.ts";
+import type { RolloutProgress } from "../../operator/status/outcomes.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -49,7 +49,7 @@ async function shop(): Promise<Project> {
 
 async function report(
   project: Project,
-  progress: Progress,
+  progress: RolloutProgress,
   now = Date.now(),
   further: object = {},
 ): Promise<KubeObject | undefined> {

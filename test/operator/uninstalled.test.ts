@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { finalizer } from "../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../operator/deletion/finalizers.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { installCrds } from "../support/kubernetes/api-server/api-server.ts";

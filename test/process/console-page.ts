@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../core/clock.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { apikey } from "../support/http/projects.ts";
 import { type Served, type ServeOptions, serveFrom } from "../support/http/served.ts";
@@ -35,7 +35,7 @@ export interface StartedConsole {
 }
 
 /** Serves the project, and starts a browser. */
-export async function startConsole(parts: ProjectParts, options: ServeOptions = {}): Promise<StartedConsole> {
+export async function startConsole(parts: CompiledProject, options: ServeOptions = {}): Promise<StartedConsole> {
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   const served = await serveFrom(store, [parts], { publicUrl: "", ...options });
   const browser = await startBrowser();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { begunPublisher, openRedisClient, rememberedStore } from "../support/fleet/publishing.ts";
@@ -49,7 +49,7 @@ afterEach(async () => {
 const added = (name: string, untilReady = true) =>
   startReplica({ redis: redis.url, keyring: join(folder, "keyring.json"), name, untilReady });
 
-async function published(parts: ProjectParts): Promise<Publisher> {
+async function published(parts: CompiledProject): Promise<Publisher> {
   const publisher = await begunPublisher({ redisClient, keyring, store });
   await publisher.publish(parts);
   await publisher.complete();

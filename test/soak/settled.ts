@@ -6,7 +6,7 @@ import { configKeys, credentialsKey, keyOfProject, projectConfigKey } from "../.
 import { keyField } from "../../core/config/fields.ts";
 import { kinds } from "../../core/manifests/object.ts";
 import { hashTagOf } from "../../dataplane/store/redis/keys.ts";
-import { finalizer } from "../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../operator/deletion/finalizers.ts";
 import type { ResourceType } from "../../operator/kube/api.ts";
 import { customTypes, secretType } from "../../operator/kube/objects.ts";
 import { collectionPath } from "../../operator/kube/rest-api.ts";

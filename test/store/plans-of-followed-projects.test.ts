@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
@@ -65,7 +65,7 @@ interface FollowingPlane {
 }
 
 async function serve(
-  projects: readonly ProjectParts[],
+  projects: readonly CompiledProject[],
   options: { readonly rereadMs?: number; readonly maxLoaded?: number } = {},
 ): Promise<FollowingPlane> {
   for (const parts of projects) await publisher.publish(parts);

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
@@ -69,7 +69,7 @@ async function replica({ name = "r1", rereadMs = never } = {}): Promise<Followed
   return config;
 }
 
-async function publishAll(...projects: readonly ProjectParts[]): Promise<void> {
+async function publishAll(...projects: readonly CompiledProject[]): Promise<void> {
   for (const parts of projects) await publisher.publish(parts);
   await publisher.complete();
 }
@@ -80,7 +80,7 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
   return lookup.value;
 }
 
-const sha256Of = (parts: ProjectParts) => [...parts.keys.keys()][0] ?? "";
+const sha256Of = (parts: CompiledProject) => [...parts.keys.keys()][0] ?? "";
 
 describe("a replica", () => {
   it("serves what was published before it started", async () => {

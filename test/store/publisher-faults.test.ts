@@ -14,13 +14,13 @@ import {
   type Around,
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
   openRedisClient,
-  recordWith,
   redisClientAround,
   storedFields,
-  storedRecord,
+  storedInventory,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
@@ -33,7 +33,7 @@ const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books
 /** Three steps of it. */
 const large = manyUsers(shop, 450);
 const other = project("other", withRootKey("flags"));
-const books = recordWith(entry("books"));
+const books = inventoryWith(entry("books"));
 
 class CutOff extends Error {}
 
@@ -57,27 +57,30 @@ const cutOff = () => {
 const unanswered = () => {
   throw new OutcomeUnknown("not answered");
 };
-const stored = () => storedRecord(redisClient, "default/shop");
+const stored = () => storedInventory(redisClient, "default/shop");
 
 async function expectWhole(): Promise<void> {
-  const { parts } = await (await begunPublisher({ redisClient, keyring })).load(ref);
-  expect(parts).toEqual(large);
+  const { config } = await (await begunPublisher({ redisClient, keyring })).load(ref);
+  expect(config).toEqual(large);
 }
 
 describe("a publish of several steps", () => {
-  it.each([1, 2, 3])("that is cut off before step %i is completed by the next one, with its record", async (call) => {
-    const broken = around({ call, before: cutOff });
-    await broken.begin();
-    await expect(broken.publish(large, books)).rejects.toThrow(CutOff);
-    // What may be served by now is on record; nothing is when nothing is served.
-    expect(await stored()).toEqual(call === 1 ? undefined : books);
-    const after = await begunPublisher({ redisClient, keyring });
-    const fields = (await storedFields(redisClient, ref)).length;
-    expect(fields).toBe([0, 200, 400][call - 1]);
-    expect((await after.publish(large, books)).changed).toBe(456 - fields);
-    expect(await stored()).toEqual(books);
-    await expectWhole();
-  });
+  it.each([1, 2, 3])(
+    "that is cut off before step %i is completed by the next one, with its inventory",
+    async (call) => {
+      const broken = around({ call, before: cutOff });
+      await broken.begin();
+      await expect(broken.publish(large, books)).rejects.toThrow(CutOff);
+      // What may be served by now is in the inventory; nothing is when nothing is served.
+      expect(await stored()).toEqual(call === 1 ? undefined : books);
+      const after = await begunPublisher({ redisClient, keyring });
+      const fields = (await storedFields(redisClient, ref)).length;
+      expect(fields).toBe([0, 200, 400][call - 1]);
+      expect((await after.publish(large, books)).changed).toBe(456 - fields);
+      expect(await stored()).toEqual(books);
+      await expectWhole();
+    },
+  );
 
   it.each([1, 2, 3])("whose step %i was not answered is completed after a new beginning", async (call) => {
     const broken = around({ call, after: unanswered });
@@ -115,7 +118,8 @@ describe("a publish of several steps", () => {
 
   it("purges nothing before the last step has taken it out of service", async () => {
     await publisher.publish(large, books);
-    const pending = (purgeFromRevision: number) => recordWith(entry("books", { purgeFromRevision, purgeCause: "p" }));
+    const pending = (purgeFromRevision: number) =>
+      inventoryWith(entry("books", { purgeFromRevision, purgeCause: "p" }));
     const broken = around({ call: 2, before: cutOff });
     await broken.begin();
     const users = new Map([...large.users].map(([name, user]) => [name, { ...user, credentialRevision: "next" }]));
@@ -127,9 +131,9 @@ describe("a publish of several steps", () => {
     expect(await stored()).toEqual(pending(revision));
   });
 
-  it("looks at the record again when nobody knows whether it was written", async () => {
+  it("looks at the inventory again when nobody knows whether it was written", async () => {
     await publisher.publish(shop, books);
-    const pending = recordWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
+    const pending = inventoryWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
     const broken = around({ call: 1, after: unanswered });
     await broken.begin();
     expect((await broken.load(ref)).data).toEqual(books);
@@ -173,7 +177,7 @@ describe("a publisher that is replaced", () => {
     await lost(() => publisher.complete());
     await lost(() => createPurges(redisClient, publisher).order("id", order));
     await lost(() => createPurges(redisClient, publisher).forget("id"));
-    expect(await purges.ordered()).toEqual([]);
+    expect(await purges.isOrdered("id")).toBe(false);
     await begunPublisher({ redisClient, keyring });
     expect([await publisher.verify(), publisher.isWriter()]).toEqual(["lost", false]);
   });
@@ -201,7 +205,7 @@ describe("a publisher that is replaced", () => {
     await purges.order("a", { what: "resource", project: ref, name: "books" });
     await rival.begin();
     await expect(purges.order("b", { what: "resource", project: ref, name: "books" })).rejects.toThrow(NotTheWriter);
-    expect(await purges.ordered()).toEqual(["a"]);
+    expect([await purges.isOrdered("a"), await purges.isOrdered("b")]).toEqual([true, false]);
   });
 });
 
@@ -288,12 +292,12 @@ describe("a Redis that goes away during a publish", () => {
     async (direction) => {
       await publisher.publish(shop, books);
       const next = changed(shop, withUser("bob"), withResource("films"));
-      const record = recordWith(entry("books"), entry("films"));
-      await lose(direction, () => publisher.publish(next, record));
+      const inventory = inventoryWith(entry("books"), entry("films"));
+      await lose(direction, () => publisher.publish(next, inventory));
       expect(await publisher.verify()).toBe("lost");
       await publisher.begin();
-      expect((await publisher.publish(next, record)).changed).toBe(direction === "requests" ? 2 : 0);
-      expect([await stored(), (await publisher.load(ref)).parts]).toEqual([record, next]);
+      expect((await publisher.publish(next, inventory)).changed).toBe(direction === "requests" ? 2 : 0);
+      expect([await stored(), (await publisher.load(ref)).config]).toEqual([inventory, next]);
       await publisher.publish(other);
       through.disconnect();
       await proxy.stop();
@@ -319,7 +323,7 @@ describe("a Redis that goes away during a publish", () => {
 describe("many projects published at once", () => {
   it("get growing revisions, one after the other, and nobody is overtaken", async () => {
     const names = Array.from({ length: 40 }, (_, at) => project(`many-${at}`, withUser("ann")));
-    const done = await Promise.all(names.map((parts) => publisher.publish(parts)));
+    const done = await Promise.all(names.map((config) => publisher.publish(config)));
     expect(new Set(done.map(({ revision }) => revision)).size).toBe(40);
     expect(publisher.newest()).toBe(Math.max(...done.map(({ revision }) => revision)));
     expect(await publisher.verify()).toBe("writer");

@@ -10,12 +10,12 @@ import type { Publisher } from "../../operator/publish/publisher.ts";
 import { ReplicasOutdated, WrittenByNewerVersion } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, entry, newPublisher, recordWith, writeHeartbeat } from "../support/fleet/publishing.ts";
+import { begunPublisher, entry, inventoryWith, newPublisher, writeHeartbeat } from "../support/fleet/publishing.ts";
 import { project, withResource, withUser } from "../support/http/projects.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const shop = project("shop", withUser("ann"), withResource("books"));
-const books = recordWith(entry("books"));
+const books = inventoryWith(entry("books"));
 
 let redisClient: RedisClient;
 let publisher: Publisher;

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import type { DataEntry } from "../../operator/model/data-record.ts";
+import type { DataEntry } from "../../operator/model/data-inventory.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import {
   begunPublisher,
   entry,
+  inventoryWith,
   newPublisher,
   openRedisClient,
-  recordWith,
   storedFields,
-  storedRecord,
+  storedInventory,
   writesOf,
 } from "../support/fleet/publishing.ts";
 import {
@@ -41,7 +41,7 @@ const shop = project(
   withResource("books", { indexes: ["title"], schema: { type: "object", properties: { title: { type: "string" } } } }),
   withRootKey("flags", { initialValue: '{"beta":1.0}' }),
 );
-const record = recordWith(entry("books"), entry("flags", { what: "rootkey", policy: "Retain" }));
+const inventory = inventoryWith(entry("books"), entry("flags", { what: "rootkey", policy: "Retain" }));
 
 interface OpenedRedis {
   readonly redisClient: RedisClient;
@@ -64,22 +64,22 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
     });
 
     const successor = () => begunPublisher({ redisClient, keyring });
-    const stored = () => storedRecord(redisClient, "default/shop");
+    const stored = () => storedInventory(redisClient, "default/shop");
 
-    it("begins where a record of data can't be read: that project is refused, and the others are known", async () => {
-      await publisher.publish(shop, record);
+    it("begins where an inventory of data can't be read: that project is refused, and the others are known", async () => {
+      await publisher.publish(shop, inventory);
       await redisClient.write(configKeys.data, "HSET", configKeys.data, "default/broken", "nonsense");
       const next = await successor();
-      expect([...next.dataRecords().keys()]).toEqual(["default/shop"]);
-      expect(await next.load(ref)).toMatchObject({ data: record });
+      expect([...next.dataInventories().keys()]).toEqual(["default/shop"]);
+      expect(await next.load(ref)).toMatchObject({ data: inventory });
       await expect(next.load({ namespace: "default", name: "broken" })).rejects.toThrow("remove it with HDEL");
     });
 
-    it("gives back what another one published, every kind of field, with the record and the revision", async () => {
+    it("gives back what another one published, every kind of field, with the inventory and the revision", async () => {
       expect(await publisher.load(ref)).toEqual({ revision: 0 });
-      const { revision } = await publisher.publish(shop, record);
+      const { revision } = await publisher.publish(shop, inventory);
       const after = await successor();
-      expect(await after.load(ref)).toEqual({ revision, parts: shop, data: record });
+      expect(await after.load(ref)).toEqual({ revision, config: shop, data: inventory });
       expect(await publisher.published()).toEqual([{ ...ref, hosts: ["a.test", "b.test"], revision }]);
     });
 
@@ -91,30 +91,30 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       await redisClient.write(key, "HSET", key, user, `${text.slice(0, -6)}AAAAAA`);
       await redisClient.write(key, "HSET", key, "key:junk", "junk");
       const after = await successor();
-      const { parts } = await after.load(ref);
-      expect(parts).toEqual({ ...shop, users: new Map() });
+      const { config } = await after.load(ref);
+      expect(config).toEqual({ ...shop, users: new Map() });
       expect(await after.publish(shop)).toMatchObject({ changed: 2 });
-      expect((await (await successor()).load(ref)).parts).toEqual(shop);
+      expect((await (await successor()).load(ref)).config).toEqual(shop);
     });
 
-    it("finds no parts where the project's own field can't be opened, and writes it anew", async () => {
+    it("finds no configuration where the project's own field can't be opened, and writes it anew", async () => {
       await publisher.publish(shop);
       const key = projectConfigKey(ref);
       await redisClient.write(key, "HSET", key, "project", "junk");
       const after = await successor();
-      expect((await after.load(ref)).parts).toBeUndefined();
+      expect((await after.load(ref)).config).toBeUndefined();
       expect(await after.reseal(ref)).toBe(0);
       expect(await after.publish(shop)).toMatchObject({ changed: 1 });
     });
 
     it("sends nothing but the taking of the epoch when nothing changed", async () => {
-      const { revision } = await publisher.publish(shop, record);
+      const { revision } = await publisher.publish(shop, inventory);
       await publisher.complete();
       const idle = async () => (await Promise.all(ports.map((port) => writesOnPort(port)))).toString();
       const before = await idle();
-      expect(await publisher.publish(shop, record)).toEqual({ changed: 0, revision, data: record });
-      await publisher.writeData(ref, record);
-      await publisher.writeData(ref, { ...record, entries: record.entries.map(withMembersReversed) });
+      expect(await publisher.publish(shop, inventory)).toEqual({ changed: 0, revision, data: inventory });
+      await publisher.writeData(ref, inventory);
+      await publisher.writeData(ref, { ...inventory, entries: inventory.entries.map(withMembersReversed) });
       expect(await publisher.reseal(ref)).toBe(0);
       expect(await publisher.verify()).toBe("writer");
       expect(await idle()).toBe(before);
@@ -126,7 +126,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       expect(await epoch()).not.toBe(epochBefore);
       expect({ ...(await meta()), epoch: "" }).toEqual({ ...metaBefore, epoch: "" });
       const begun = await idle();
-      expect(await after.publish(shop, record)).toEqual({ changed: 0, revision, data: record });
+      expect(await after.publish(shop, inventory)).toEqual({ changed: 0, revision, data: inventory });
       expect(await idle()).toBe(begun);
     });
 
@@ -156,47 +156,47 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       expect((await (await successor()).load(ref)).revision).toBe(second.revision);
     });
 
-    it("changes the record with a publish, with a withdrawal and alone, and lets it disappear", async () => {
-      await publisher.publish(shop, record);
-      expect(await stored()).toEqual(record);
-      const more = recordWith(entry("books"), entry("films"));
+    it("changes the inventory with a publish, with a withdrawal and alone, and lets it disappear", async () => {
+      await publisher.publish(shop, inventory);
+      expect(await stored()).toEqual(inventory);
+      const more = inventoryWith(entry("books"), entry("films"));
       await publisher.publish(changed(shop, withResource("films")), more);
       expect(await stored()).toEqual(more);
-      const alone = recordWith(entry("books", { retained: true }));
+      const alone = inventoryWith(entry("books", { retained: true }));
       await publisher.publish(changed(shop, withResource("films")), alone);
       expect(await stored()).toEqual(alone);
       await publisher.withdraw(ref, more);
       expect([await stored(), await storedFields(redisClient, ref)]).toEqual([more, []]);
       expect(await publisher.load(ref)).toEqual({ revision: 0, data: more });
-      expect([...publisher.dataRecords()]).toEqual([["default/shop", more]]);
+      expect([...publisher.dataInventories()]).toEqual([["default/shop", more]]);
       await publisher.writeData(ref, alone);
       expect(await stored()).toEqual(alone);
-      expect([...(await successor()).dataRecords()]).toEqual([["default/shop", alone]]);
+      expect([...(await successor()).dataInventories()]).toEqual([["default/shop", alone]]);
       await expect(publisher.writeData(ref, undefined)).rejects.toThrow("Another publisher");
       publisher = await successor();
       await publisher.writeData(ref, undefined);
-      expect([await stored(), publisher.dataRecords().size]).toEqual([undefined, 0]);
-      await publisher.publish(shop, record);
+      expect([await stored(), publisher.dataInventories().size]).toEqual([undefined, 0]);
+      await publisher.publish(shop, inventory);
       await publisher.withdraw(ref);
       expect([await stored(), await publisher.published()]).toEqual([undefined, []]);
     });
 
     it("gives entries to purge the revision from which on nobody serves them", async () => {
-      await publisher.publish(shop, record);
+      await publisher.publish(shop, inventory);
       const pending = (name: string, purgeFromRevision: number) => entry(name, { purgeFromRevision, purgeCause: "p" });
       const without = { ...shop, resources: new Map() };
-      const done = await publisher.publish(without, recordWith(pending("books", 0), pending("old", 7)));
-      expect(done.data).toEqual(recordWith(pending("books", done.revision), pending("old", 7)));
+      const done = await publisher.publish(without, inventoryWith(pending("books", 0), pending("old", 7)));
+      expect(done.data).toEqual(inventoryWith(pending("books", done.revision), pending("old", 7)));
       expect(await stored()).toEqual(done.data);
       // Not served before its purge was decided: all that was ever published is older.
-      const later = await publisher.publish(without, recordWith(pending("films", 0)));
-      expect(later).toMatchObject({ changed: 0, data: recordWith(pending("films", publisher.newest())) });
-      const gone = await publisher.withdraw(ref, recordWith(pending("books", 0)));
-      expect(gone.data).toEqual(recordWith(pending("books", gone.revision)));
+      const later = await publisher.publish(without, inventoryWith(pending("films", 0)));
+      expect(later).toMatchObject({ changed: 0, data: inventoryWith(pending("films", publisher.newest())) });
+      const gone = await publisher.withdraw(ref, inventoryWith(pending("books", 0)));
+      expect(gone.data).toEqual(inventoryWith(pending("books", gone.revision)));
       expect(gone.revision).toBeGreaterThan(later.revision);
-      expect((await publisher.withdraw(ref, recordWith(pending("more", 0)))).data?.entries[0]?.purgeFromRevision).toBe(
-        gone.revision,
-      );
+      expect(
+        (await publisher.withdraw(ref, inventoryWith(pending("more", 0)))).data?.entries[0]?.purgeFromRevision,
+      ).toBe(gone.revision);
     });
 
     function withMembersReversed(of: DataEntry): DataEntry {
@@ -242,14 +242,14 @@ describe("configuration", () => {
       Array.from({ length: 5_000 }, (_, at) => [`user-${at}`, { ...user, username: `user-${at}` }] as const),
     );
     const fleet = { ...shop, users: all };
-    await publisher.publish(fleet, record);
+    await publisher.publish(fleet, inventory);
     const received = async (): Promise<number> => {
       const info = String(await redisClient.read(configKeys.meta, "INFO", "stats"));
       return Number(/total_net_input_bytes:(\d+)/.exec(info)?.[1]);
     };
     const changedUser = new Map(all).set("user-7", { ...user, username: "user-7", access: "Read" });
     const before = await received();
-    expect((await publisher.publish({ ...fleet, users: changedUser }, record)).changed).toBe(1);
+    expect((await publisher.publish({ ...fleet, users: changedUser }, inventory)).changed).toBe(1);
     expect((await received()) - before).toBeLessThan(10_240);
     redisClient.disconnect();
   });

@@ -11,9 +11,9 @@ import {
   type Around,
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
-  recordWith,
   redisClientAround,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withUser } from "../support/http/projects.ts";
@@ -21,7 +21,7 @@ import { changed, project, withKey, withResource, withUser } from "../support/ht
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };
 const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"));
-const books = recordWith(entry("books"));
+const books = inventoryWith(entry("books"));
 
 class CutOff extends Error {}
 
@@ -48,13 +48,13 @@ describe("an emptied Redis", () => {
     await redisClient.write("x", "FLUSHALL");
     expect(await publisher.verify()).toBe("lost");
     await publisher.begin();
-    expect((await publisher.load(ref)).parts).toEqual(shop);
+    expect((await publisher.load(ref)).config).toEqual(shop);
     expect((await publisher.publish(shop, books)).changed).toBeGreaterThan(0);
     await publisher.withdraw(ref, undefined);
     await redisClient.write("x", "FLUSHALL");
     await publisher.verify();
     await publisher.begin();
-    expect((await publisher.load(ref)).parts).toBeUndefined();
+    expect((await publisher.load(ref)).config).toBeUndefined();
   });
 });
 
@@ -64,7 +64,7 @@ describe("what Redis has lost", () => {
     await publisher.verify();
     await publisher.begin();
   };
-  const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).parts;
+  const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).config;
 
   it("is published again from memory as it was published last, twice as well", async () => {
     await publisher.publish(changed(shop, withKey("revoked")), books);
@@ -114,7 +114,7 @@ describe("what Redis has lost", () => {
     await emptied();
     await publisher.withdraw(ref, undefined);
     await publisher.restore(ref);
-    expect((await publisher.load(ref)).parts).toBeUndefined();
+    expect((await publisher.load(ref)).config).toBeUndefined();
   });
 
   it("is nothing where the answer to the withdrawal is missing", async () => {

@@ -8,11 +8,11 @@ import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
-  recordWith,
   redisClientAround,
-  storedRecord,
+  storedInventory,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/http/projects.ts";
 
@@ -58,18 +58,18 @@ describe("a publisher whose ring has another first key", () => {
     expect(await kids()).toEqual([fresh.kid]);
     const after = await begunPublisher({ redisClient, keyring: alone });
     const loaded = await after.load(ref);
-    expect(loaded.parts).toEqual(withBob);
+    expect(loaded.config).toEqual(withBob);
     expect(loaded.revision).toBeGreaterThan(before.revision);
     expect((await after.publish(withBob)).changed).toBe(0);
   });
 
   it("says nothing new of stored data", async () => {
-    const pending = recordWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
+    const pending = inventoryWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
     await publisher.publish(shop);
     await publisher.writeData(ref, pending);
     publisher.setKeyring(promoted);
     await publisher.reseal(ref);
-    expect(await storedRecord(redisClient, "default/shop")).toEqual(pending);
+    expect(await storedInventory(redisClient, "default/shop")).toEqual(pending);
     expect((await publisher.load(ref)).data).toEqual(pending);
   });
 
@@ -88,7 +88,7 @@ describe("a publisher whose ring has another first key", () => {
     expect(await kids()).toEqual([old.kid, fresh.kid].sort());
     expect(await publisher.reseal(ref)).toBe(450 + fields - 200);
     expect(await kids()).toEqual([fresh.kid]);
-    expect((await (await begunPublisher({ redisClient, keyring: alone })).load(ref)).parts).toEqual(large);
+    expect((await (await begunPublisher({ redisClient, keyring: alone })).load(ref)).config).toEqual(large);
   });
 
   it("keeps what was published after the reseal was ordered and before it ran", async () => {
@@ -97,13 +97,13 @@ describe("a publisher whose ring has another first key", () => {
     await publisher.publish(changed(shop, withoutKey("ci")));
     await publisher.reseal(ref);
     const after = await begunPublisher({ redisClient, keyring: alone });
-    expect((await after.load(ref)).parts).toEqual(changed(shop, withoutKey("ci")));
+    expect((await after.load(ref)).config).toEqual(changed(shop, withoutKey("ci")));
   });
 
   it("writes anew what only a key that was lost opens", async () => {
     await publisher.publish(shop);
     const after = await begunPublisher({ redisClient, keyring: alone });
-    expect((await after.load(ref)).parts).toBeUndefined();
+    expect((await after.load(ref)).config).toBeUndefined();
     expect((await after.publish(shop)).changed).toBe(fields);
     expect(await after.sealedWith(ref)).toEqual(new Set([fresh.kid]));
   });

@@ -14,9 +14,9 @@ import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
+  inventoryWith,
   manyUsers,
   newPublisher,
-  recordWith,
   redisClientAround,
 } from "../support/fleet/publishing.ts";
 import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
@@ -27,7 +27,7 @@ const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };
 const shop = project("shop", withUser("ann"), withKey("ci"), withKey("lent"), withResource("books"));
 const revoked = changed(shop, withoutKey("lent"));
-const books = recordWith(entry("books"));
+const books = inventoryWith(entry("books"));
 
 let redisClient: RedisClient;
 let publisher: Publisher;
@@ -47,13 +47,13 @@ async function restoreBackup(of = publisher): Promise<void> {
 }
 
 /** What somebody finds who knows nothing but Redis. */
-const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).parts;
+const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).config;
 const lost = async (of = publisher) => of.lostFrom(await of.published());
 
 describe("of what Redis lost by going back", () => {
   const names = Array.from({ length: 300 }, (_, at) => `p-${at}`);
   const partsOf = new Map(names.map((name) => [name, changed(shop, withConfig({ name }))]));
-  const publish = (name: string, change = (parts: typeof shop) => parts) =>
+  const publish = (name: string, change = (config: typeof shop) => config) =>
     publisher.publish(change(partsOf.get(name) ?? shop), undefined);
   const withoutLent = withoutKey("lent");
 
@@ -123,12 +123,12 @@ describe("restoring a project behind which Redis went back", () => {
     await publisher.publish(shop, books);
     await backUp();
     const later = changed(revoked, withResource("films"), withUser("ann", { password: "another" }), withKey("new"));
-    await publisher.publish(later, recordWith(entry("books"), entry("films")));
+    await publisher.publish(later, inventoryWith(entry("books"), entry("films")));
     await restoreBackup();
     await publisher.restore(ref);
     const { users, keys, resources } = (await served()) ?? shop;
     expect([users, keys]).toEqual([later.users, later.keys]);
-    // With the data that came back with them, whose record says nothing of others.
+    // With the data that came back with them, whose inventory says nothing of others.
     expect([...resources.keys()]).toEqual(["books"]);
     const newest = publisher.newest();
     await publisher.restore(ref);
@@ -145,7 +145,7 @@ describe("restoring a project behind which Redis went back", () => {
     await restoreBackup();
     expect(await publisher.reseal(ref)).toBeGreaterThan(0);
     const now = await (await begunPublisher({ redisClient, keyring: promoted })).load(ref);
-    expect(now.parts?.keys).toEqual(revoked.keys);
+    expect(now.config?.keys).toEqual(revoked.keys);
   });
 
   it("refuses an external issuer again that was removed", async () => {
@@ -273,7 +273,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     verify: async () => undefined,
     rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,
-    lookAtUsage: async () => undefined,
+    refreshUsage: async () => undefined,
     sweepOrphans: async () => undefined,
   });
 }

@@ -9,11 +9,11 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { advancePurges, orderedPurges, type PurgeOutcome, purgeId } from "../../operator/finalize/advance-purges.ts";
-import type { DataEntry, DataRecord, DeletedProject } from "../../operator/model/data-record.ts";
+import type { DataEntry, DataInventory, DeletedProject } from "../../operator/model/data-inventory.ts";
 import type { RolloutState } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
+import { advancePurges, orderedPurges, type PurgeOutcome, purgeId } from "../../operator/stored-data/advance-purges.ts";
 import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -37,7 +37,7 @@ let store: Store;
 let publisher: Publisher;
 let purges: Purges;
 /** What is stored in addition to the configuration: changed only as the operator would. */
-let record: DataRecord;
+let inventory: DataInventory;
 let rollout: RolloutState;
 /** What the operator was told of orders, and a replica of what it carried out. */
 let [observed, carriedOut]: [string[], string[]] = [[], []];
@@ -58,7 +58,7 @@ beforeEach(async () => {
   await redisClient.write("x", "FLUSHALL");
   await publisher.begin();
   [observed, carriedOut] = [[], []];
-  record = recordOf(pending, ended);
+  inventory = inventoryOf(pending, ended);
   rollout = "programmed";
   await writeSome();
   await logIn("p0", "old", "new");
@@ -66,7 +66,7 @@ beforeEach(async () => {
   await write("films");
 });
 
-function recordOf(entries: readonly DataEntry[], ...deletedProjects: readonly DeletedProject[]): DataRecord {
+function inventoryOf(entries: readonly DataEntry[], ...deletedProjects: readonly DeletedProject[]): DataInventory {
   return { policy: "Delete", projectUid: "p", entries: [...entries, kept], deletedProjects };
 }
 
@@ -102,8 +102,8 @@ const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).o
 /** One pass of the operator; what remains is stored as the last step. */
 async function pass(by: Purges = purges): Promise<PurgeOutcome> {
   const observe = (done: string, { id }: { readonly id: string }) => void observed.push(`${done} ${id}`);
-  const outcome = await advancePurges({ ref, record, rolloutOf: () => rollout, purges: by, observe });
-  record = outcome.record;
+  const outcome = await advancePurges({ ref, inventory, rolloutOf: () => rollout, purges: by, observe });
+  inventory = outcome.inventory;
   return outcome;
 }
 
@@ -131,7 +131,7 @@ async function replicaLooks(): Promise<void> {
 }
 
 async function isSettled(): Promise<void> {
-  expect([record.entries, record.deletedProjects]).toEqual([[kept], undefined]);
+  expect([inventory.entries, inventory.deletedProjects]).toEqual([[kept], undefined]);
   expect([await counted("books"), await hasFlags(), await counted("films")]).toEqual([0, false, 1]);
   expect(await sessionsLeft()).toEqual(["p new"]);
   expect([await left(configKeys.purges), await left(configKeys.purged)]).toEqual([[], []]);
@@ -145,11 +145,11 @@ describe("data that are to be purged", () => {
     rollout = state;
     expect(await pass()).toMatchObject({ purged: [], waitingFor });
     expect(await left(configKeys.purges)).toEqual([]);
-    expect(record.entries).toHaveLength(3);
+    expect(inventory.entries).toHaveLength(3);
   });
 
   it("wait for the publish that takes them out of service", async () => {
-    record = { ...record, entries: pending.map((entry) => ({ ...entry, purgeFromRevision: 0 })) };
+    inventory = { ...inventory, entries: pending.map((entry) => ({ ...entry, purgeFromRevision: 0 })) };
     expect(await pass()).toMatchObject({ purged: [], waitingFor: "replicas" });
   });
 
@@ -157,13 +157,13 @@ describe("data that are to be purged", () => {
     const first = await pass();
     expect(first.waiting).toEqual(new Map(pending.map(({ uid }) => [uid, "purge"])));
     expect(first.purgesSessions).toBe(true);
-    expect(await orderedPurges(record, purges)).toEqual(new Set(pendingIds));
+    expect(await orderedPurges(inventory, purges)).toEqual(new Set(pendingIds));
     await pass();
     await replicaLooks();
     expect(carriedOut.toSorted()).toEqual(pendingIds.toSorted());
     expect((await pass()).purged).toEqual(pending);
     await isSettled();
-    expect(await orderedPurges(record, purges)).toEqual(new Set());
+    expect(await orderedPurges(inventory, purges)).toEqual(new Set());
     const passes = ["purge_ordered", "purge_done"];
     expect(observed).toEqual(passes.flatMap((done) => pendingIds.map((id) => `${done} ${id}`)));
   });
@@ -197,7 +197,7 @@ describe("data that are to be purged", () => {
     await writeSome();
     await logIn("p0", "old");
     const again = pending.map((entry) => ({ ...entry, purgeFromRevision: 9 }));
-    record = recordOf(again, { ...ended, purgeFromRevision: 9 });
+    inventory = inventoryOf(again, { ...ended, purgeFromRevision: 9 });
     await pass();
     await replicaLooks();
     await pass();
@@ -250,7 +250,7 @@ describe("a replica that stands still in the middle of a purge", () => {
       if (steps === 1) await asleep;
       return answer;
     };
-    record = recordOf(pending.slice(0, 1));
+    inventory = inventoryOf(pending.slice(0, 1));
     await pass();
     const { carrying, failures } = carryOut({ ...store, purge: slow });
     await eventually(() => expect(steps).toBe(1));
@@ -290,7 +290,7 @@ describe("a replica that stands still around its look at the order", () => {
 
   it("takes no session of a Project that was made anew, and goes on to the end of the one that is gone", async () => {
     const { given, seen, wakeUp } = lateStore("purgeSessions");
-    record = recordOf([], ended);
+    inventory = inventoryOf([], ended);
     await pass();
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
@@ -312,7 +312,7 @@ describe("a replica that stands still around its look at the order", () => {
     ["purgeDocument", 1],
   ] as const)("takes nothing of what was stored since: %s", async (method, at) => {
     const { given, seen, wakeUp } = lateStore(method);
-    record = recordOf(pending.slice(at, at + 1));
+    inventory = inventoryOf(pending.slice(at, at + 1));
     await pass();
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
@@ -320,7 +320,7 @@ describe("a replica that stands still around its look at the order", () => {
     await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
     await replicaLooks();
     await pass();
-    expect(record.entries).toEqual([kept]);
+    expect(inventory.entries).toEqual([kept]);
     await store.declareIndexes({ project: ref, resource: "books" }, [{ name: "n", path: ["n"] }], 9);
     await write("books", ...Array.from({ length: 10 }, (_, number) => number + 100));
     await store.initialise(flags, '{"made":"anew"}');
@@ -353,7 +353,6 @@ function cutOff(at: number, when: "before" | "after"): Purges {
     isOrdered: cut(purges.isOrdered),
     isDone: cut(purges.isDone),
     forget: cut(purges.forget),
-    ordered: cut(purges.ordered),
   };
 }
 
@@ -384,12 +383,12 @@ describe("an operator that is cut off while it purges", () => {
     },
   );
 
-  it("between the purge and the record, orders it again, and is done", async () => {
+  it("between the purge and the inventory, orders it again, and is done", async () => {
     await pass();
     await replicaLooks();
-    const before = record;
+    const before = inventory;
     await pass();
-    record = before;
+    inventory = before;
     expect(await pass()).toMatchObject({ purged: [], waitingFor: "purge" });
     await replicaLooks();
     await pass();

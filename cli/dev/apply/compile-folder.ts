@@ -2,7 +2,7 @@
 // first, then everything is compiled against what was published before. One Project's errors do not
 // affect another.
 
-import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
+import type { CompiledProject, ProjectRef, SigningRing } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../../operator/compile/hosts.ts";
@@ -23,15 +23,15 @@ import {
   type SecretWrite,
 } from "../../../operator/resolve/resolution.ts";
 import { readRing } from "../../../operator/resolve/signing.ts";
-import { readUserRecord } from "../../../operator/resolve/user.ts";
+import { readStoredHash } from "../../../operator/resolve/user.ts";
 import { grantHosts, groupByProject } from "../../manifests/projects.ts";
 import { type DevState, liveManifest, storedObject } from "../data-folder/dev-state.ts";
 import type { DevIssuers } from "./dev-issuers.ts";
 
 /** By `<namespace>/<name>`. */
-export type Published = ReadonlyMap<string, ProjectParts>;
+export type Published = ReadonlyMap<string, CompiledProject>;
 
-export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "sealKey"> {
+export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "hmacKey"> {
   readonly checkResource: CheckResource;
   readonly issuers: DevIssuers;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
@@ -58,7 +58,7 @@ const signingRingAgainMs = 500;
 export async function compileFolder(known: DevState, before: Published, tools: CompileTools): Promise<CompiledFolder> {
   const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
   const grants = grantsOf(objects, before);
-  const published = new Map<string, ProjectParts>();
+  const published = new Map<string, CompiledProject>();
   const verdicts: Verdict[] = [];
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
   const ringsReplaced: ProjectRef[] = [];
@@ -76,7 +76,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     const { checkResource, issuers } = tools;
     const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource, issuers };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
-    if (compiled.parts !== undefined) published.set(key, withConsole(compiled.parts));
+    if (compiled.config !== undefined) published.set(key, withConsole(compiled.config));
     verdicts.push(...compiled.verdicts);
   }
   const nextAt = earliest(moments, tools.now);
@@ -99,7 +99,7 @@ interface BundleTools extends CompileTools {
 /** Resolves, and writes what that takes. */
 async function resolveBundle(
   bundle: ProjectObjects,
-  previous: ProjectParts | undefined,
+  previous: CompiledProject | undefined,
   { written, ...tools }: BundleTools,
 ): Promise<ProjectResolution> {
   const findSecret = finderOf(bundle, tools);
@@ -110,7 +110,7 @@ async function resolveBundle(
     hashPassword: tools.hashPassword,
     baseUrl: tools.baseUrlOf(bundle.ref),
     // Whoever can write the data folder may have every credential in it: nothing has to be proved.
-    sealKey: tools.sealKey,
+    hmacKey: tools.hmacKey,
     restoresAll: true,
     // One process: what was published before is what every replica serves.
     ringAcknowledged: true,
@@ -133,10 +133,10 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
     return manifest === undefined ? [] : [storedObject(object, manifest)];
   });
   const grants = grantsOf(objects, new Map());
-  const published = new Map<string, ProjectParts>();
+  const published = new Map<string, CompiledProject>();
   for (const [key, bundle] of groupByProject(objects)) {
     const recalled = recallProject(bundle, finderOf(bundle, tools));
-    const { parts } = compileProject({
+    const { config } = compileProject({
       ...bundle,
       ...recalled,
       hosts: grantOf(bundle, grants),
@@ -144,15 +144,15 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
       issuers: pendingIssuers,
       checkResource: tools.checkResource,
     });
-    if (parts !== undefined) published.set(key, withConsole(parts));
+    if (config !== undefined) published.set(key, withConsole(config));
   }
   return published;
 }
 
 /** In dev mode every Project has its console for those who may sign in: people open it first. */
-function withConsole(parts: ProjectParts): ProjectParts {
-  const { project } = parts;
-  return project.console === "Nobody" ? { ...parts, project: { ...project, console: "Authenticated" } } : parts;
+function withConsole(config: CompiledProject): CompiledProject {
+  const { project } = config;
+  return project.console === "Nobody" ? { ...config, project: { ...project, console: "Authenticated" } } : config;
 }
 
 function grantsOf(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {
@@ -180,8 +180,8 @@ function recallProject({ project, users, keys }: ProjectObjects, findSecret: Fin
   const recalledUsers = new Map<string, Resolved<PasswordCredential>>();
   const recalledKeys = new Map<string, Resolved<LiveKeys>>();
   for (const owner of users) {
-    const record = readUserRecord(findSecret(userHashSecretName(owner)));
-    const value = record && { passwordHash: record.hash, credentialRevision: record.revision };
+    const stored = readStoredHash(findSecret(userHashSecretName(owner)));
+    const value = stored && { passwordHash: stored.hash, credentialRevision: stored.revision };
     recalledUsers.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
   }
   for (const owner of keys) {

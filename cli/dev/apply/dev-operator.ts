@@ -23,7 +23,7 @@ import { type CompiledFolder, compileFolder, recallFolder } from "./compile-fold
 import type { DevIssuers } from "./dev-issuers.ts";
 import { type FolderReading, type FolderSecret, readFolder } from "./read-folder.ts";
 
-export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | "random" | "sealKey"> {
+export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | "random" | "hmacKey"> {
   readonly folder: string;
   readonly stateFile: StateFile;
   readonly secretFiles: SecretFiles;
@@ -169,7 +169,7 @@ async function compile(
     checkResource: options.checkResource,
     issuers: options.issuers,
     hashPassword: options.hashPassword,
-    sealKey: options.sealKey,
+    hmacKey: options.hmacKey,
     random: options.random,
     baseUrlOf: options.baseUrlOf,
   });

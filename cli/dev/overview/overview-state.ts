@@ -1,7 +1,7 @@
 // Turns the result of a pass into what the overview shows: Projects, files of their credentials,
 // problems of manifests, and messages. Never a secret, nor anything made of one.
 
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import type {
   Level,
   OverviewState,
@@ -64,7 +64,7 @@ function messageOf(level: Level, { file, line, column, pointer, message }: Sourc
   return { level, position: `${file}:${line}:${column}`, pointer, text: message.replaceAll(/[\r\n]+/g, " ") };
 }
 
-function projectOf(name: string, parts: ProjectParts, facts: OverviewFacts): ShownProject {
+function projectOf(name: string, parts: CompiledProject, facts: OverviewFacts): ShownProject {
   const { project, resources, rootKeys } = parts;
   const described = project.openapi === "Nobody" ? [] : (["docs", "openapi.json"] as const);
   return {

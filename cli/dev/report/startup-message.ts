@@ -2,10 +2,10 @@
 // URLs, files of credentials, sample requests.
 
 import type {
+  CompiledProject,
   Operation,
   OperationAccess,
   Permission,
-  ProjectParts,
   ResourceConfig,
 } from "../../../core/config/types.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
@@ -128,14 +128,14 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
 
 export interface SampleOptions {
   /** By `<namespace>/<name>`. */
-  readonly published: ReadonlyMap<string, ProjectParts>;
+  readonly published: ReadonlyMap<string, CompiledProject>;
   readonly credentials: readonly UsableCredential[];
   /** Origin that this machine reaches the API by. */
   readonly url: string;
 }
 
 interface ProjectView {
-  readonly parts: ProjectParts;
+  readonly parts: CompiledProject;
   readonly base: string;
   readonly credentials: readonly UsableCredential[];
 }

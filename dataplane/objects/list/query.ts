@@ -1,7 +1,7 @@
 // Turns the query of a list into paging, order, filters and what is shown. Refuses unknown,
 // repeated and malformed parameters with `invalid_parameter`, and says what is allowed.
 
-import type { ProjectConfig } from "../../../core/config/types.ts";
+import type { ProjectSettings } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import type { Selection } from "../../../core/json/selection.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
@@ -54,7 +54,7 @@ export function isListParameter(name: string, schema: CompiledSchema): boolean {
   return [name, field].some((each) => listParameters.has(each) || fieldOf(schema, each) !== undefined);
 }
 
-export function validateList(query: string, schema: CompiledSchema, project: ProjectConfig): ListQuery {
+export function validateList(query: string, schema: CompiledSchema, project: ProjectSettings): ListQuery {
   const { maxPageSize } = project.limits;
   const parameters = queryParameters(query);
   const reserved = reservedIn(schema);

@@ -7,14 +7,14 @@ import type {
   Operation,
   OperationAccess,
   Permission,
-  ProjectConfig,
+  ProjectSettings,
 } from "../../../core/config/types.ts";
 import type { ProblemSource } from "./problems.ts";
 import { withIssuers } from "./shared-parts.ts";
 
 /** Who may do what with one resource or root key. */
 export interface Policies {
-  readonly project: ProjectConfig;
+  readonly project: ProjectSettings;
   readonly issuers: readonly IssuerConfig[];
   readonly access: OperationAccess;
   /** Role Users may change less than it sees: others' objects are refused with 403. */
@@ -73,7 +73,7 @@ export function callerTerms(
 }
 
 /** Problems of every request where the project names rates. */
-export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[] {
+export function rateProblems({ limits }: ProjectSettings): readonly ProblemSource[] {
   return limits.rate === undefined ? [] : ["rates"];
 }
 

@@ -2,7 +2,7 @@
 // still somewhere in the purge: what it does when it goes on comes late.
 
 import type { PurgeOrder } from "../../../core/config/purge-order.ts";
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import type { Script } from "../../../core/redis/script.ts";
 import { freeingScript } from "../../../dataplane/store/redis/store-script.ts";
 import { createPurges, type Purges } from "../../../operator/publish/purges.ts";
@@ -129,7 +129,7 @@ async function untilDone(purges: Purges, ids: readonly string[]): Promise<undefi
   return undefined;
 }
 
-function parts(number: number): ProjectParts {
+function parts(number: number): CompiledProject {
   return project(
     ref.name,
     withConfig({ uid: `tenant ${number}` }),

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { DataplaneOptions } from "../../../cli/dataplane/run-dataplane.ts";
 import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { memoryLimits } from "../../../dataplane/admission/memory-budgets.ts";
 import { liveReplicas } from "../../../operator/publish/replicas.ts";
@@ -42,7 +42,7 @@ export interface AttackedReplica {
   readonly redis: TestRedis;
   readonly redisClient: RedisClient;
   /** Puts one more project live on it. */
-  publish(parts: ProjectParts): Promise<void>;
+  publish(parts: CompiledProject): Promise<void>;
   /** Waits until the replica knows what was published last of a project with root key `doc`. */
   served(project: string): Promise<void>;
   /** A request below the path base of a project. */
@@ -72,16 +72,16 @@ type TimeLimits = NonNullable<DataplaneOptions["timeLimits"]>;
  */
 const generous: TimeLimits = { requestTimeoutMs: 300_000, unreadTimeoutMs: 600_000, commandTimeoutMs: 60_000 };
 
-export async function startAttacked(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+export async function startAttacked(...attackers: readonly CompiledProject[]): Promise<AttackedReplica> {
   return await startWithLimits(generous, attackers);
 }
 
 /** It is done with slow clients in seconds. */
-export async function startImpatient(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+export async function startImpatient(...attackers: readonly CompiledProject[]): Promise<AttackedReplica> {
   return await startWithLimits({ ...generous, requestTimeoutMs: 6_000, unreadTimeoutMs: 9_000 }, attackers);
 }
 
-async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+async function startWithLimits(limits: TimeLimits, attackers: readonly CompiledProject[]): Promise<AttackedReplica> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-attacked-"));
   const keyring = join(folder, "keyring.json");
   const keyringText = newKeyringText();

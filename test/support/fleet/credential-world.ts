@@ -3,7 +3,7 @@
 // wants one.
 
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
@@ -39,14 +39,14 @@ export class CredentialWorld {
   readonly specs: Specs = { annotation: undefined, refreshTokenTTL: "72h", user: {}, key: {} };
   now = start;
   acknowledged = true;
-  published: ProjectParts | undefined;
+  published: CompiledProject | undefined;
   statuses = new Map<string, object>();
   uids = "1";
   /** What guard rails allow, what the Project asks for, and what the operator was started with. */
   mayAdopt = false;
   asksToRestore = false;
   restoresAll = false;
-  sealKey: KeyObject = createSecretKey(randomBytes(32));
+  hmacKey: KeyObject = createSecretKey(randomBytes(32));
   /** Passwords that argon2 would have hashed. */
   readonly hashed: string[] = [];
   /** Every value that could ever be read in a Secret. */
@@ -107,7 +107,7 @@ export class CredentialWorld {
         return fakeHash(password, this.hashed.length);
       },
       baseUrl: "http://localhost/default/shop",
-      sealKey: this.sealKey,
+      hmacKey: this.hmacKey,
       restoresAll: this.restoresAll,
       ringAcknowledged: this.acknowledged,
     });
@@ -124,13 +124,13 @@ export class CredentialWorld {
     if (resolution.writes.length === crashAfter) throw new Crash();
     const { signing, credentials } = resolution;
     const around = { signing, credentials, hosts: noHosts, checkResource: this.#checkResource };
-    const { parts, verdicts } = compileProject({
+    const { config, verdicts } = compileProject({
       issuers: pendingIssuers,
       ...objects,
       ...around,
       ...(this.published !== undefined && { published: this.published }),
     });
-    this.published = parts;
+    this.published = config;
     if (crashAfter !== Number.POSITIVE_INFINITY) throw new Crash();
     for (const [uid, status] of resolution.statuses) this.statuses.set(uid, status);
     return { ...resolution, verdicts };

@@ -1,6 +1,6 @@
 // The operator's metrics with readings that a test can change, and what Prometheus would read.
 
-import { nothingKept } from "../../../operator/observe/figures.ts";
+import { nothingRetained } from "../../../operator/observe/figures.ts";
 import {
   createOperatorMetrics,
   type OperatorMetrics,
@@ -24,7 +24,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     replicas: () => undefined,
     dataLost: () => false,
     publishHealth: () => undefined,
-    keptData: () => nothingKept,
+    retainedData: () => nothingRetained,
     redisServers: () => [],
     oldestRevocationSeconds: () => undefined,
     objects: () => [],

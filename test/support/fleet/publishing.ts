@@ -5,13 +5,13 @@
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
 import type { Keyring } from "../../../core/config/keyring.ts";
-import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
-import { parseRecord } from "../../../operator/publish/data-records.ts";
+import type { DataEntry, DataInventory } from "../../../operator/model/data-inventory.ts";
+import { parseInventory } from "../../../operator/publish/data-inventories.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
 import { startRedis } from "../redis/redis.ts";
@@ -64,7 +64,7 @@ export async function writeHeartbeat(
  */
 export async function publishWithoutHint(
   { redisClient, keyring }: Pick<PublisherOptions, "redisClient" | "keyring">,
-  ...versions: readonly [ProjectParts, ...ProjectParts[]]
+  ...versions: readonly [CompiledProject, ...CompiledProject[]]
 ): Promise<void> {
   const elsewhere = await startRedis();
   const other = await openRedisClient(elsewhere.url);
@@ -111,14 +111,14 @@ export function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
   return { what: "resource", name, uid: `uid-of-resource-${name}`, namespaceUid: "n", ...more };
 }
 
-export function recordWith(...entries: readonly DataEntry[]): DataRecord {
+export function inventoryWith(...entries: readonly DataEntry[]): DataInventory {
   return { policy: "Delete", projectUid: "p", entries };
 }
 
 /** What Redis says is known of a project's data, whatever a publisher remembers. */
-export async function storedRecord(redisClient: RedisClient, name: string): Promise<DataRecord | undefined> {
+export async function storedInventory(redisClient: RedisClient, name: string): Promise<DataInventory | undefined> {
   const text = optionalText(await redisClient.read(configKeys.data, "HGET", configKeys.data, name));
-  return text === undefined ? undefined : parseRecord(text);
+  return text === undefined ? undefined : parseInventory(text);
 }
 
 /** Names of the fields that Redis holds of a project. */
@@ -171,7 +171,7 @@ export function redisClientAround(
 }
 
 /** Parts with users enough for several steps: their fields and those of `parts`. */
-export function manyUsers(parts: ProjectParts, count: number): ProjectParts {
+export function manyUsers(parts: CompiledProject, count: number): CompiledProject {
   const users = Array.from({ length: count }, (_, at) => {
     const username = `user-${at}`;
     const rest = { role: "Users" as const, access: "Write" as const, passwordHash: "$argon2id$none" };

@@ -1,7 +1,7 @@
 // Running Authentication and Sessions over the projects of a test, with a clock that stands still
 // and cheap password hashes, and the counts and observations that tests look at.
 
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import type { Problem } from "../../../core/errors/problem.ts";
 import type { Timers } from "../../../core/timers.ts";
@@ -47,7 +47,7 @@ export interface AuthenticationSetup {
 
 export interface AuthenticationOptions {
   readonly store: SessionsAndCounters;
-  readonly projects: readonly ProjectParts[];
+  readonly projects: readonly CompiledProject[];
   readonly clock?: ManualClock;
   /** Stands in front of the memory directory. */
   readonly directory?: (memory: Directory) => Directory;

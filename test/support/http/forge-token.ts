@@ -2,7 +2,7 @@
 // test asks for.
 
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
-import type { ProjectParts, SigningKey } from "../../../core/config/types.ts";
+import type { CompiledProject, SigningKey } from "../../../core/config/types.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export interface ForgedToken {
 }
 
 export interface TokenBasis {
-  readonly project: ProjectParts;
+  readonly project: CompiledProject;
   readonly username: string;
   readonly issuer: string;
   readonly nowSeconds: number;
@@ -44,7 +44,7 @@ export function accessToken(basis: TokenBasis, forged: ForgedToken = {}): string
  * A compact JWS of any payload text, by the project's first key unless another is given; undefined
  * leaves a header out.
  */
-export function signed(project: ProjectParts, payload: string, forged: ForgedToken = {}): string {
+export function signed(project: CompiledProject, payload: string, forged: ForgedToken = {}): string {
   const key = forged.key ?? project.signing.keys[0];
   if (key === undefined) throw new Error("The project has no signing key");
   const header = JSON.stringify({ alg: "EdDSA", kid: key.kid, typ: "JWT", ...forged.header });

@@ -2,7 +2,7 @@
 // sessions, of hosts and of time, and requests of every shape between them, most of them repeated.
 
 import fc from "fast-check";
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import type { MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import type { ManualClock } from "../time/manual-clock.ts";
 import { keyPair, testIssuer, withIssuer, withoutIssuer } from "./external-issuer.ts";
@@ -65,7 +65,7 @@ const usual: readonly Modifier[] = [
 ];
 
 /** Made once: hashes take longer than a whole history. */
-const fresh: Readonly<Record<Name, ProjectParts>> = {
+const fresh: Readonly<Record<Name, CompiledProject>> = {
   shop: project("shop", ...usual, withConfig({ uid: "uid-of-shop" })),
   rival: project("rival", ...usual, withConfig({ uid: "uid-of-rival" })),
 };
@@ -271,7 +271,7 @@ export function usually(asked: Partial<Requested>): Requested {
 export class Course {
   readonly #memory: MemoryDirectory;
   readonly #clock: ManualClock;
-  readonly #parts = new Map<Name, ProjectParts>(names.map((each) => [each, fresh[each]]));
+  readonly #parts = new Map<Name, CompiledProject>(names.map((each) => [each, fresh[each]]));
   readonly #gone = new Set<Name>();
   readonly #tokens: string[] = [];
   readonly #ids: string[] = [];
@@ -287,7 +287,7 @@ export class Course {
   change(change: Change): void {
     switch (change.kind) {
       case "modify": {
-        const parts = changed(this.#parts.get(change.of) as ProjectParts, modifiers[change.modifier] as Modifier);
+        const parts = changed(this.#parts.get(change.of) as CompiledProject, modifiers[change.modifier] as Modifier);
         this.#parts.set(change.of, parts);
         if (!this.#gone.has(change.of)) this.#memory.put(parts);
         break;

@@ -6,11 +6,11 @@ import { argon2Sync, createHash, generateKeyPairSync, randomBytes, randomUUID } 
 import type {
   Access,
   ChangeLogConfig,
+  CompiledProject,
   IndexField,
   JsonObject,
   OperationAccess,
-  ProjectConfig,
-  ProjectParts,
+  ProjectSettings,
   ResourceConfig,
   Role,
   RootKeyConfig,
@@ -20,10 +20,10 @@ import type {
 } from "../../../core/config/types.ts";
 import { generatedPasswordCost, type PasswordCost } from "../../../core/password/hash-password.ts";
 
-export type Modifier = (parts: ProjectParts) => ProjectParts;
+export type Modifier = (parts: CompiledProject) => CompiledProject;
 
-export function project(name: string, ...modifiers: readonly Modifier[]): ProjectParts {
-  const bare: ProjectParts = {
+export function project(name: string, ...modifiers: readonly Modifier[]): CompiledProject {
+  const bare: CompiledProject = {
     project: {
       namespace: "default",
       name,
@@ -56,7 +56,7 @@ export function project(name: string, ...modifiers: readonly Modifier[]): Projec
  * The same project with more modifiers applied; everything else, ring and UID included, stays the
  * same object.
  */
-export function changed(parts: ProjectParts, ...modifiers: readonly Modifier[]): ProjectParts {
+export function changed(parts: CompiledProject, ...modifiers: readonly Modifier[]): CompiledProject {
   return modifiers.reduce((built, modify) => modify(built), parts);
 }
 
@@ -64,7 +64,7 @@ export function changed(parts: ProjectParts, ...modifiers: readonly Modifier[]):
  * Any member of the project's own config: namespace, uid, hosts, serving, authentication, sessions
  * …
  */
-export function withConfig(config: Partial<ProjectConfig>): Modifier {
+export function withConfig(config: Partial<ProjectSettings>): Modifier {
   return (parts) => ({ ...parts, project: { ...parts.project, ...config } });
 }
 
@@ -80,15 +80,15 @@ export function withAuthenticationDisabled(): Modifier {
   return withConfig({ authentication: "Disabled" });
 }
 
-export function withServing(serving: ProjectConfig["serving"]): Modifier {
+export function withServing(serving: ProjectSettings["serving"]): Modifier {
   return withConfig({ serving });
 }
 
-export function withLimits(limits: Partial<ProjectConfig["limits"]>): Modifier {
+export function withLimits(limits: Partial<ProjectSettings["limits"]>): Modifier {
   return (parts) => withConfig({ limits: { ...parts.project.limits, ...limits } })(parts);
 }
 
-export function withSessions(sessions: Partial<ProjectConfig["sessions"]>): Modifier {
+export function withSessions(sessions: Partial<ProjectSettings["sessions"]>): Modifier {
   return (parts) => withConfig({ sessions: { ...parts.project.sessions, ...sessions } })(parts);
 }
 

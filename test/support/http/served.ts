@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import type { ProjectParts } from "../../../core/config/types.ts";
+import type { CompiledProject } from "../../../core/config/types.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
@@ -33,7 +33,7 @@ export interface Served {
   /** A request below the first project's base, over connections that are kept. */
   send(path: string, sent?: SentRequest): Promise<Reply>;
   /** Puts a changed first project live and returns it. */
-  change(...modifiers: readonly Modifier[]): ProjectParts;
+  change(...modifiers: readonly Modifier[]): CompiledProject;
 }
 
 export interface ServeOptions
@@ -55,7 +55,7 @@ export interface ServeOptions
   readonly namespace?: string;
 }
 
-export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?: ServeOptions) => Promise<Served>;
+export type Serve = (projects: CompiledProject | readonly CompiledProject[], options?: ServeOptions) => Promise<Served>;
 
 /**
  * On Redis JSON: the store's contract (test/store/contract) proves that the embedded store answers
@@ -100,7 +100,7 @@ export function describeServedEverywhere(name: string, suite: (serve: Serve) => 
  * JSON or one Cluster.
  */
 export type ServeTwice = (
-  project: ProjectParts,
+  project: CompiledProject,
   options?: ServeOptions,
   /** Of the second one, where it differs. */
   others?: ServeOptions,
@@ -155,7 +155,7 @@ function suiteOn(suite: (serve: Serve) => void, openStore: OpenStore): void {
     let observe: (observation: StoreObservation) => void = () => undefined;
     const store = await openStore(clock, (observation) => observe(observation));
     ends.push(() => store.close());
-    const served = await serveFrom(store, Array.isArray(given) ? given : [given as ProjectParts], {
+    const served = await serveFrom(store, Array.isArray(given) ? given : [given as CompiledProject], {
       ...options,
       clock,
     });
@@ -168,7 +168,7 @@ function suiteOn(suite: (serve: Serve) => void, openStore: OpenStore): void {
 /** Serves projects from a store that the caller opened and closes. */
 export async function serveFrom(
   store: Store,
-  given: readonly ProjectParts[],
+  given: readonly CompiledProject[],
   options: ServeOptions = {},
 ): Promise<Served> {
   const clock = options.clock ?? systemClock;
@@ -192,7 +192,7 @@ export async function serveFrom(
       logged += text;
     },
   });
-  let first = projects[0] as ProjectParts;
+  let first = projects[0] as CompiledProject;
   const base = `/${namespace}/${first.project.name}`;
   return {
     origin: plane.url,

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { orderDeletion } from "../../../../cli/data-orphans/order-deletion.ts";
 import type { RetainedItem } from "../../../../cli/data-orphans/retained-item.ts";
 import { systemTimers } from "../../../../core/timers.ts";
-import { deletionAnnotation, maxAnnotationBytes } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
-import type { DataEntry } from "../../../../operator/model/data-record.ts";
+import type { DataEntry } from "../../../../operator/model/data-inventory.ts";
+import { deletionAnnotation, maxAnnotationBytes } from "../../../../operator/stored-data/deletion-requests.ts";
 
 const since = "2026-11-20T00:00:00.000Z";
 

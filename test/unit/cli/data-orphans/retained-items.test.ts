@@ -8,7 +8,7 @@ import {
   type RetainedItem,
 } from "../../../../cli/data-orphans/retained-item.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
-import type { DataEntry } from "../../../../operator/model/data-record.ts";
+import type { DataEntry } from "../../../../operator/model/data-inventory.ts";
 
 const ref = { namespace: "shop", name: "store" };
 const entry = (more: Partial<DataEntry> = {}): DataEntry => ({

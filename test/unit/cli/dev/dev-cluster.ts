@@ -10,7 +10,7 @@ import { createDevIssuers } from "../../../../cli/dev/apply/dev-issuers.ts";
 import { createDevOperator, type DevOperator } from "../../../../cli/dev/apply/dev-operator.ts";
 import { createStateFile } from "../../../../cli/dev/data-folder/dev-state.ts";
 import { createSecretFiles, type SecretFiles } from "../../../../cli/dev/data-folder/secret-files.ts";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { systemTimers } from "../../../../core/timers.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
@@ -33,7 +33,7 @@ export interface DevCluster {
   operator(): DevOperator;
   /** What a process that starts again knows: only what is in files. */
   restart(): Promise<void>;
-  parts(project?: string): ProjectParts | undefined;
+  parts(project?: string): CompiledProject | undefined;
   /** Milliseconds until the next pass has something to do by itself. */
   dueIn(): number | undefined;
   /** One entry of a generated Secret's manifest. */
@@ -48,7 +48,7 @@ export async function devCluster(): Promise<DevCluster> {
   const store = await createEmbeddedStore({ directory: ":memory:", clock });
   const secrets = createSecretFiles(join(root, "secrets"));
   const hashed: string[] = [];
-  const sealKey = createSecretKey(randomBytes(32));
+  const hmacKey = createSecretKey(randomBytes(32));
   const live = createMemoryDirectory(clock);
   const issuers = createDevIssuers(systemTimers);
   const open = (): Promise<DevOperator> =>
@@ -67,7 +67,7 @@ export async function devCluster(): Promise<DevCluster> {
         hashed.push(password);
         return fakeHash(password);
       },
-      sealKey,
+      hmacKey,
       baseUrlOf: ({ namespace, name }) => `http://localhost/${namespace}/${name}`,
     });
   let devOperator = await open();

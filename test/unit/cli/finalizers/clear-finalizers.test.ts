@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ClearOptions, clearFinalizers } from "../../../../cli/finalizers/run-clear.ts";
-import { finalizer } from "../../../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../../../operator/deletion/finalizers.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
 import { noFaults } from "../../../support/fake-api/fake-api-faults.ts";

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
-import type { ProjectParts, SigningKey } from "../../../../core/config/types.ts";
+import type { CompiledProject, SigningKey } from "../../../../core/config/types.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
 import { authenticationSetup, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
 import {
@@ -32,7 +32,7 @@ import { manualClock } from "../../../support/time/manual-clock.ts";
 const bookshop = project("bookshop", withUser("alice"), withUser("bob"), withKey("frontend"));
 const address = "192.0.2.7";
 
-async function setup(projects: readonly ProjectParts[] = [bookshop], directory?: (memory: Directory) => Directory) {
+async function setup(projects: readonly CompiledProject[] = [bookshop], directory?: (memory: Directory) => Directory) {
   const clock = manualClock();
   const broken = breakable(await sessionStore(clock));
   const options = { store: broken.store, projects, clock, ...(directory ? { directory } : {}) };

@@ -4,7 +4,7 @@ import type {
   Operation,
   OperationAccess,
   Permission,
-  ProjectConfig,
+  ProjectSettings,
   Role,
   Scope,
 } from "../../../../core/config/types.ts";
@@ -88,7 +88,7 @@ describe("access to a resource's operations", () => {
 describe("the objects that a caller reaches", () => {
   const grantOf = (caller: Caller, scope: { read?: Scope; write?: Scope }, disabled = false) => {
     const { config, resource } = resourceOf(everyOperation("Anyone"), scope);
-    const project: ProjectConfig = disabled ? { ...config, authentication: "Disabled" } : config;
+    const project: ProjectSettings = disabled ? { ...config, authentication: "Disabled" } : config;
     return authorizeObjects(project, resource, "update", caller);
   };
 

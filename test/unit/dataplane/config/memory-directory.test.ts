@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import type { LiveProject, LiveResource, Lookup } from "../../../../dataplane/config/directory.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import {
@@ -28,7 +28,7 @@ const bookshop = project(
 const library = project("library", withHosts("library.example"));
 const uncompilable = withResource("books", { schema: { type: "no such type" } });
 
-function setup(...projects: readonly ProjectParts[]) {
+function setup(...projects: readonly CompiledProject[]) {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   if (projects.length > 0) memory.replace(projects);
@@ -224,7 +224,7 @@ test("of two projects that name one host, all lookups find the first", () => {
 });
 
 describe("a change listener", () => {
-  function listening(...projects: readonly ProjectParts[]) {
+  function listening(...projects: readonly CompiledProject[]) {
     const made = setup(...projects);
     const changes: string[] = [];
     const stop = made.directory.onChange((name) => changes.push(name));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import { grantHosts, groupByProject } from "../../../../cli/manifests/projects.ts";
-import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject, JsonObject } from "../../../../core/config/types.ts";
 import { compileProject } from "../../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
@@ -61,22 +61,25 @@ export function runCompileCase(given: CompileCase): CompileCaseResult {
     },
     new Map(),
   );
-  const published = new Map([...before].flatMap(([key, { parts }]) => (parts === undefined ? [] : [[key, parts]])));
+  const published = new Map([...before].flatMap(([key, { config }]) => (config === undefined ? [] : [[key, config]])));
   const results = [...compileAll(given, published)].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(
-    results.map(([key, { parts, verdicts }]) => [
+    results.map(([key, { config, verdicts }]) => [
       key,
-      { parts: parts === undefined ? "none" : plain(parts), verdicts: Object.fromEntries(verdicts.map(verdictOf)) },
+      { config: config === undefined ? "none" : plain(config), verdicts: Object.fromEntries(verdicts.map(verdictOf)) },
     ]),
   );
 }
 
 interface Compiled {
-  readonly parts?: ProjectParts;
+  readonly config?: CompiledProject;
   readonly verdicts: readonly Verdict[];
 }
 
-function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectParts>): ReadonlyMap<string, Compiled> {
+function compileAll(
+  given: CompileCase,
+  published: ReadonlyMap<string, CompiledProject>,
+): ReadonlyMap<string, Compiled> {
   const objects = given.objects.map(asStored);
   const projects = objects.filter((object) => object.kind === "Project");
   const incumbents = new Map<string, string>();
@@ -132,8 +135,8 @@ function credentialsFor({ users, keys }: ProjectObjects, given: CompileCase): Cr
 }
 
 /** Without what every Project without a spec has, so that a case shows its own. */
-function plain(parts: ProjectParts): Readonly<Record<string, unknown>> {
-  const { project, resources, rootKeys, users, keys, issuers } = parts;
+function plain(config: CompiledProject): Readonly<Record<string, unknown>> {
+  const { project, resources, rootKeys, users, keys, issuers } = config;
   const maps = Object.entries({ resources, rootKeys, users, keys, issuers }).filter(([, map]) => map.size > 0);
   const own = Object.entries(project).filter(([name, value]) => !isDeepStrictEqual(value, usual[name]));
   return { project: Object.fromEntries(own), ...Object.fromEntries(maps.map(([name, map]) => [name, fromMap(map)])) };

@@ -102,16 +102,6 @@ describe("while keys are fetched for the first time", () => {
     expect(verdict).toBe("accepted");
     expect(issuers?.["corp"]?.keys).toEqual(one);
   });
-
-  it("for too long, it is said that they are waited for, where none are published", () => {
-    const overdue = { objects: [project([corp()])], fetched: { [url]: { state: "overdue" } } } as const;
-    const first = compiled(overdue);
-    expect(first.verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
-    expect(first.issuers?.["corp"]).toMatchObject(withoutKeys);
-    const again = compiled({ ...before, ...overdue });
-    expect(again.verdict).toBe("accepted");
-    expect(again.issuers?.["corp"]?.keys).toEqual(one);
-  });
 });
 
 describe("while an issuer can't be reached", () => {

@@ -41,10 +41,10 @@ interface Compiled {
 
 export function compiled(given: Partial<CompileCase>): Compiled {
   const result = runCompileCase({ shows: "", objects: [], ...given })["default/shop"] as {
-    readonly parts: { readonly issuers?: Compiled["issuers"] };
+    readonly config: { readonly issuers?: Compiled["issuers"] };
     readonly verdicts: Readonly<Record<string, unknown>>;
   };
-  return { issuers: result.parts.issuers, verdict: result.verdicts["Project default/shop"] };
+  return { issuers: result.config.issuers, verdict: result.verdicts["Project default/shop"] };
 }
 
 export const refused = (reason: string, message: string | RegExp, pointer: string) => ({

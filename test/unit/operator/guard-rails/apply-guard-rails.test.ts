@@ -4,7 +4,11 @@ import { describe, expect, it } from "vitest";
 import { grantHosts } from "../../../../cli/manifests/projects.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { hostPolicy } from "../../../../operator/compile/hosts.ts";
-import { applyGuardRails, withKeptData, withKeptRecord } from "../../../../operator/guard-rails/apply-guard-rails.ts";
+import {
+  applyGuardRails,
+  withRetainedData,
+  withRetention,
+} from "../../../../operator/guard-rails/apply-guard-rails.ts";
 import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import {
@@ -98,7 +102,7 @@ describe("the operator, by guard rails,", () => {
     const held = applyGuardRails(projectObjects("shop", project, books, pages), rails);
     expect(held.project?.spec.deletionPolicy).toBe("Retain");
     expect(held.resources.map(({ spec }) => spec.deletionPolicy)).toEqual(["Retain"]);
-    const gone = withKeptData([project, books, pages, ann], rails);
+    const gone = withRetainedData([project, books, pages, ann], rails);
     expect(gone.map((object) => "deletionPolicy" in object.spec && object.spec.deletionPolicy)).toEqual([
       "Retain",
       "Retain",
@@ -162,8 +166,8 @@ describe("the operator, by guard rails,", () => {
   it("keeps what was recorded as to be deleted with its object, and what is being purged already", () => {
     const entry = { what: "resource", name: "books", uid: "1", namespaceUid: "2" } as const;
     const purged = { ...entry, name: "films", purgeFromRevision: 7, purgeCause: "1" };
-    const record = { policy: "Delete", projectUid: "3", entries: [{ ...entry, policy: "Delete" }, purged] } as const;
-    expect(withKeptRecord(record)).toEqual({
+    const inventory = { policy: "Delete", projectUid: "3", entries: [{ ...entry, policy: "Delete" }, purged] } as const;
+    expect(withRetention(inventory)).toEqual({
       policy: "Retain",
       projectUid: "3",
       entries: [{ ...entry, policy: "Retain" }, purged],

@@ -188,17 +188,14 @@ function useSilent(project: string, count: number): readonly IssuerSource[] {
   return sources;
 }
 
-it("no more than eight issuers are fetched at a time, four of a namespace, and one that waits long is overdue", async () => {
-  const last = useSilent("shop/web", 40).at(-1) as IssuerSource;
+it("no more than eight issuers are fetched at a time, four of a namespace", async () => {
+  useSilent("shop/web", 40);
   await settled();
   expect(most).toBe(4);
   useSilent("bank/web", 40);
   useSilent("farm/web", 40);
-  await time.advance(9_999);
+  await time.advance(10_000);
   expect(most).toBe(8);
-  expect(fetcher.lookUp(last)).toEqual({ state: "pending" });
-  await time.advance(1);
-  expect(fetcher.lookUp(last)).toEqual({ state: "overdue" });
 });
 
 it("an issuer does not wait for those of another namespace that don't answer", async () => {

@@ -5,9 +5,9 @@ import { type Keyring, newKeyringText, parseKeyring } from "../../../../core/con
 import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
 import {
   FleetRingUnusable,
-  readSealKey,
+  hmacKeyEntry,
+  readHmacKey,
   ringAnnotations,
-  sealKeyEntry,
 } from "../../../../operator/keyring/ring-secret.ts";
 import { type Rotation, rotateFleetRing } from "../../../../operator/keyring/rotate-fleet-ring.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
@@ -23,7 +23,7 @@ const clock = manualClock();
 
 let server: FakeApiServer;
 let api: KubeApi;
-let sealKey: Uint8Array;
+let hmacKey: Uint8Array;
 let ring: Keyring;
 let sealedWith: Set<string>;
 let replicas: Set<string>[];
@@ -46,7 +46,7 @@ beforeEach(async () => {
     observe: () => undefined,
     monotonic: () => 0,
   });
-  ({ keyring: ring, sealKey } = await ensureFleetRing({ api, namespace, random: randomBytes }));
+  ({ keyring: ring, hmacKey } = await ensureFleetRing({ api, namespace, random: randomBytes }));
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
   waits = [];
   events = [];
@@ -58,8 +58,8 @@ afterEach(async () => {
   await server.close();
 });
 
-function sealKeyThere(): Uint8Array | undefined {
-  return readSealKey(secret() as unknown as KubeObject);
+function hmacKeyThere(): Uint8Array | undefined {
+  return readHmacKey(secret() as unknown as KubeObject);
 }
 
 function rotate(): Promise<Rotation> {
@@ -68,7 +68,7 @@ function rotate(): Promise<Rotation> {
     namespace,
     random: randomBytes,
     clock,
-    sealKey,
+    hmacKey,
     keyRing: {
       current: () => ring,
       adopt(next) {
@@ -90,7 +90,7 @@ function rotate(): Promise<Rotation> {
     onStep: (step) => void steps.push(step),
     onAdopted: (kids) => void adopted.push(...kids),
     onWaiting: (why) => void waits.push(why),
-    onSealKeyRestored: () => void events.push("restored"),
+    onHmacKeyRestored: () => void events.push("restored"),
   });
 }
 
@@ -165,7 +165,7 @@ describe("the fleet's ring at the start", () => {
   it("is made once, and labelled so that no sweep of others' Secrets takes it", async () => {
     expect(secret().metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "jsonplane" });
     const again = await ensureFleetRing({ api, namespace, random: randomBytes });
-    expect([again.keyring, again.sealKey]).toEqual([ring, sealKey]);
+    expect([again.keyring, again.hmacKey]).toEqual([ring, hmacKey]);
   });
 
   it("is the other's when two operators start at the same moment", async () => {
@@ -174,23 +174,23 @@ describe("the fleet's ring at the start", () => {
     expect(new Set(rings.map(({ keyring }) => keyring.keys[0].kid)).size).toBe(1);
   });
 
-  it("gets the key that seals Secrets beside it, one for all, where there is none, and that is reported once", async () => {
-    const { [sealKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
+  it("gets the key that proves Secrets beside it, one for all, where there is none, and that is reported once", async () => {
+    const { [hmacKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
     server.objects.replace(at[0], { ...secret(), data });
-    const onSealKeyMade = () => void events.push("made");
-    const ensure = () => ensureFleetRing({ api, namespace, random: randomBytes, onSealKeyMade });
+    const onHmacKeyMade = () => void events.push("made");
+    const ensure = () => ensureFleetRing({ api, namespace, random: randomBytes, onHmacKeyMade });
     const rings = await Promise.all([1, 2, 3].map(ensure));
     expect(events).toEqual(["made"]);
-    for (const each of rings) expect(each.sealKey).toEqual(sealKeyThere());
+    for (const each of rings) expect(each.hmacKey).toEqual(hmacKeyThere());
     expect(written()).toEqual(ring);
   });
 
-  it("is refused without its seal key where Redis is in use: keys and passwords would be replaced", async () => {
-    const { [sealKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
+  it("is refused without its HMAC key where Redis is in use: keys and passwords would be replaced", async () => {
+    const { [hmacKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
     server.objects.replace(at[0], { ...secret(), data });
     const ensuring = ensureFleetRing({ api, namespace, random: randomBytes, isSealed: async () => true });
     await expect(ensuring).rejects.toThrow('has no entry "seal.key" of 32 bytes');
-    expect(sealKeyThere()).toBeUndefined();
+    expect(hmacKeyThere()).toBeUndefined();
   });
 
   it.each([
@@ -263,7 +263,7 @@ describe("a rotation of the fleet's ring", () => {
     await expect(rotate()).rejects.toThrow(FleetRingUnusable);
     expect(annotations()).toEqual(ownAnnotations);
     expect(secret()["data"]).toMatchObject({ "keyring.json": Buffer.from("no ring").toString("base64") });
-    expect(sealKeyThere()).toEqual(sealKey);
+    expect(hmacKeyThere()).toEqual(hmacKey);
   });
 
   it("does not take it for nobody that replicas can't be asked", async () => {
@@ -303,22 +303,19 @@ describe("a rotation of the fleet's ring", () => {
     server.objects.remove(...at);
     expect(await rotate()).toBe("idle");
     expect(written()).toEqual(ring);
-    expect(sealKeyThere()).toEqual(sealKey);
+    expect(hmacKeyThere()).toEqual(hmacKey);
   });
 
   it.each([
     ["another one", randomBytes(32)],
     ["none", randomBytes(1)],
-  ])(
-    "puts the key back that Secrets are being sealed with where somebody put %s there, and tells it",
-    async (_, key) => {
-      const data = { ...(secret()["data"] as object), [sealKeyEntry]: key.toString("base64") };
-      server.objects.replace(at[0], { ...secret(), data });
-      await rotate();
-      await rotate();
-      expect([sealKeyThere(), written(), events]).toEqual([sealKey, ring, ["restored"]]);
-    },
-  );
+  ])("puts the key back that Secrets are proved with where somebody put %s there, and tells it", async (_, key) => {
+    const data = { ...(secret()["data"] as object), [hmacKeyEntry]: key.toString("base64") };
+    server.objects.replace(at[0], { ...secret(), data });
+    await rotate();
+    await rotate();
+    expect([hmacKeyThere(), written(), events]).toEqual([hmacKey, ring, ["restored"]]);
+  });
 
   it("refuses a ring that lacks what something is sealed with, and goes on with its own", async () => {
     const own = ring;

@@ -83,9 +83,9 @@ describe("the API server", () => {
   });
 
   test("shows in events that were written and dropped", async () => {
-    const { observeRecord, series } = operatorMetrics();
-    observeRecord({ kind: "written" });
-    observeRecord({ kind: "dropped", why: "limit" });
+    const { observeEvent, series } = operatorMetrics();
+    observeEvent({ kind: "written" });
+    observeEvent({ kind: "dropped", why: "limit" });
     expect(await series("jsonplane_events_written_total")).toBe(1);
     expect(await series('jsonplane_events_dropped_total{why="limit"}')).toBe(1);
   });

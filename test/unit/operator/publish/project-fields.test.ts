@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { newKeyringText, newRingKey, parseKeyring } from "../../../../core/config/keyring.ts";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import {
   type Change,
   changesOf,
@@ -15,16 +15,16 @@ import { changed, project, withConfig, withoutUser, withResource, withUser } fro
 
 const keyring = parseKeyring(newKeyringText());
 const shop = project("shop", withUser("ann"), withResource("books"));
-const nothing: PublishedContent = { fields: new Map(), revision: 0, parts: undefined };
+const nothing: PublishedContent = { fields: new Map(), revision: 0, config: undefined };
 
-/** As Redis holds it after all of `parts` was written. */
-function written(parts: ProjectParts): PublishedContent {
+/** As Redis holds it after all of `config` was written. */
+function written(config: CompiledProject): PublishedContent {
   const kid = keyring.keys[0].kid;
   const fields = new Map<string, PublishedField>();
-  for (const { changed: texts } of changesOf(parts, keyring, nothing)) {
+  for (const { changed: texts } of changesOf(config, keyring, nothing)) {
     for (const { field, contentHash } of texts) fields.set(field, { contentHash, kid });
   }
-  return { fields, revision: 7, parts };
+  return { fields, revision: 7, config };
 }
 
 const names = (steps: readonly Change[]) => steps.flatMap((step) => step.changed.map(({ field }) => field));

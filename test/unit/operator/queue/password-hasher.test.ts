@@ -7,10 +7,8 @@ import { createPasswordHasher, type PassHashes } from "../../../../operator/queu
 function hasherOf(atOnce = 1) {
   const begun: { readonly password: string; readonly make: () => void; readonly fail: (error: Error) => void }[] = [];
   const due: unknown[][] = [];
-  let now = 0;
   const hasher = createPasswordHasher({
     queue: { add: (key) => void due.push([key]), addAfter: (key, milliseconds) => void due.push([key, milliseconds]) },
-    monotonic: () => now,
     atOnce,
     hash(password, cost) {
       if (cost === generatedPasswordCost) return Promise.resolve(`cheap ${password}`);
@@ -31,49 +29,47 @@ function hasherOf(atOnce = 1) {
       begun.at(-1)?.fail(error);
       await settled();
     },
-    pass: async (milliseconds: number, project: string, passwords: readonly string[]) => {
-      now = milliseconds;
-      return await passOver(hasher.passOf(project), passwords);
-    },
+    pass: async (project: string, passwords: readonly string[]) => await passOver(hasher.passOf(project), passwords),
   };
 }
 
 async function passOver(hashes: PassHashes, passwords: readonly string[]) {
   const made: (string | undefined)[] = [];
   for (const password of passwords) made.push(await hashes.hashPassword(password));
-  return { made, waitedMs: hashes.end() };
+  hashes.end();
+  return made;
 }
 
 describe("a password", () => {
   test("is hashed beside the pass that asks, and its Project is due once it is", async () => {
     const { pass, makeNext, due } = hasherOf();
-    expect(await pass(0, "team/shop", ["secret"])).toEqual({ made: [undefined], waitedMs: 0 });
-    expect(await pass(40, "team/shop", ["secret"])).toEqual({ made: [undefined], waitedMs: 40 });
+    expect(await pass("team/shop", ["secret"])).toEqual([undefined]);
+    expect(await pass("team/shop", ["secret"])).toEqual([undefined]);
     expect(due).toEqual([]);
     await makeNext();
     expect(due).toEqual([["team/shop"]]);
-    expect(await pass(50, "team/shop", ["secret"])).toEqual({ made: ["hash of secret"], waitedMs: undefined });
+    expect(await pass("team/shop", ["secret"])).toEqual(["hash of secret"]);
   });
 
   test("of many users of one Project is hashed once, and in another Project once more", async () => {
     const { pass, makeNext, begun } = hasherOf();
-    await pass(0, "team/shop", ["shared", "shared", "shared"]);
+    await pass("team/shop", ["shared", "shared", "shared"]);
     await makeNext();
-    const { made } = await pass(1, "team/shop", ["shared", "shared"]);
+    const made = await pass("team/shop", ["shared", "shared"]);
     expect(made).toEqual(["hash of shared", "hash of shared"]);
-    await pass(2, "other/shop", ["shared"]);
+    await pass("other/shop", ["shared"]);
     expect(begun()).toEqual(["shared", "shared"]);
   });
 
   test("that changes before its turn is never hashed, and one that was hashed is forgotten", async () => {
     const { pass, makeNext, begun } = hasherOf();
-    await pass(0, "team/shop", ["first", "one"]);
-    await pass(1, "team/shop", ["first", "two"]);
+    await pass("team/shop", ["first", "one"]);
+    await pass("team/shop", ["first", "two"]);
     await makeNext();
     await makeNext();
     expect(begun()).toEqual(["first", "two"]);
-    await pass(2, "team/shop", []);
-    expect((await pass(3, "team/shop", ["two"])).made).toEqual([undefined]);
+    await pass("team/shop", []);
+    expect(await pass("team/shop", ["two"])).toEqual([undefined]);
   });
 
   test("that was made here costs nothing, and is hashed at once", async () => {
@@ -84,16 +80,16 @@ describe("a password", () => {
 
   test("that can't be used is refused at once", async () => {
     const { pass } = hasherOf();
-    await expect(pass(0, "team/shop", [""])).rejects.toThrow(PasswordRefused);
+    await expect(pass("team/shop", [""])).rejects.toThrow(PasswordRefused);
   });
 
   test("whose hash fails fails the pass that comes for it, and is tried anew by the next one", async () => {
     const { pass, fail, begun, due } = hasherOf();
-    await pass(0, "team/shop", ["secret"]);
+    await pass("team/shop", ["secret"]);
     await fail(new Error("out of memory"));
     expect(due).toEqual([["team/shop"]]);
-    await expect(pass(1, "team/shop", ["secret"])).rejects.toThrow("out of memory");
-    await pass(2, "team/shop", ["secret"]);
+    await expect(pass("team/shop", ["secret"])).rejects.toThrow("out of memory");
+    await pass("team/shop", ["secret"]);
     expect(begun()).toEqual(["secret", "secret"]);
   });
 });
@@ -101,9 +97,9 @@ describe("a password", () => {
 describe("many passwords", () => {
   test("are hashed a limited number at a time; namespaces take turns", async () => {
     const { pass, makeNext, begun } = hasherOf(1);
-    await pass(0, "busy/a", ["a1", "a2", "a3"]);
-    await pass(0, "busy/b", ["b1", "b2"]);
-    await pass(0, "quiet/p", ["q1"]);
+    await pass("busy/a", ["a1", "a2", "a3"]);
+    await pass("busy/b", ["b1", "b2"]);
+    await pass("quiet/p", ["q1"]);
     expect(begun()).toEqual(["a1"]);
     for (let hash = 0; hash < 6; hash += 1) await makeNext();
     expect(begun()).toEqual(["a1", "a2", "q1", "a3", "b1", "b2"]);
@@ -111,7 +107,7 @@ describe("many passwords", () => {
 
   test("cause few passes: a Project is due at once when all of them are there, and in a while after each before", async () => {
     const { pass, makeNext, due } = hasherOf();
-    await pass(0, "team/shop", ["one", "two"]);
+    await pass("team/shop", ["one", "two"]);
     await makeNext();
     await makeNext();
     expect(due).toEqual([["team/shop", 500], ["team/shop"]]);
@@ -119,7 +115,7 @@ describe("many passwords", () => {
 
   test("are left when the leader stops", async () => {
     const { hasher, pass, makeNext, begun } = hasherOf();
-    await pass(0, "team/shop", ["one", "two"]);
+    await pass("team/shop", ["one", "two"]);
     hasher.stop();
     await makeNext();
     expect(begun()).toEqual(["one"]);

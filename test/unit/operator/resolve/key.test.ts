@@ -8,7 +8,7 @@ import { resolveKey } from "../../../../operator/resolve/key.ts";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-const sealKey = createSecretKey(randomBytes(32));
+const hmacKey = createSecretKey(randomBytes(32));
 const start = Date.parse("2026-06-01T12:00:00Z");
 const hour = 3_600_000;
 
@@ -44,7 +44,7 @@ function reconcile(key: ApiKey = apiKey()) {
     now,
     hashPassword: async () => "",
     baseUrl,
-    sealKey,
+    hmacKey,
     restore: "none" as const,
   };
   const resolution = resolveKey(key, published, tools);
@@ -101,7 +101,7 @@ describe("an ApiKey's Secret", () => {
     ["deleted", () => secrets.remove("ci-api-key")],
     ["edited in its key", () => secrets.edit("ci-api-key", "apiKey", "jp_mine")],
     ["edited in its annotation", () => secrets.annotate("ci-api-key", "jsonplane.io/rotation", '{"id":"mine"}')],
-    ["stripped of its seal", () => secrets.annotate("ci-api-key", "jsonplane.io/seal", undefined)],
+    ["stripped of its HMAC", () => secrets.annotate("ci-api-key", "jsonplane.io/seal", undefined)],
   ];
 
   it.each(losses)("%s gets a new key, and the former one works for the grace period", (_, lose) => {

@@ -9,7 +9,7 @@ import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 
 const { project, keys, users, ...around } = new CredentialWorld().objects();
-const sealKey = createSecretKey(randomBytes(32));
+const hmacKey = createSecretKey(randomBytes(32));
 
 let world: CredentialWorld;
 /** Names of objects whose Secrets the API server refuses. */
@@ -53,7 +53,7 @@ async function pass(names: readonly string[], kind: "keys" | "users" = "keys") {
         return fakeHash(password);
       },
       baseUrl: "http://localhost/default/shop",
-      sealKey,
+      hmacKey,
       restoresAll: false,
       ringAcknowledged: true,
       maxWritten: 2,

@@ -28,7 +28,7 @@ async function anew(lost: readonly string[] = []) {
 }
 
 function becomesAnotherInstallation(): void {
-  world.sealKey = createSecretKey(randomBytes(32));
+  world.hmacKey = createSecretKey(randomBytes(32));
 }
 
 describe("an object that is made anew under its name", () => {
@@ -176,7 +176,7 @@ describe("what a restored Secret says", () => {
   });
 });
 
-describe("Secrets without a valid seal, of objects that are served", () => {
+describe("Secrets without a valid HMAC, of objects that are served", () => {
   it("are made again: the former key has its grace period, and the signing keys are the published ones", async () => {
     const before = { keys: world.liveKeys(), login: world.login(), kids: world.kids() };
     unseal();

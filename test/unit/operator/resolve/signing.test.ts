@@ -7,7 +7,7 @@ import type { ResolveTools } from "../../../../operator/resolve/resolution.ts";
 import { resolveSigning } from "../../../../operator/resolve/signing.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-const sealKey = createSecretKey(randomBytes(32));
+const hmacKey = createSecretKey(randomBytes(32));
 let secrets: MemorySecrets;
 let now: number;
 let acknowledged: boolean;
@@ -37,7 +37,7 @@ function reconcile(published?: SigningRing) {
     random: randomBytes,
     now,
     ringAcknowledged: acknowledged,
-    sealKey,
+    hmacKey,
     restore,
   });
   secrets.apply(resolution.writes);

@@ -9,7 +9,7 @@ import { passwordRevision, resolveUser } from "../../../../operator/resolve/user
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-const sealKey = createSecretKey(randomBytes(32));
+const hmacKey = createSecretKey(randomBytes(32));
 const fromSecret = { passwordSecretRef: { name: "given", key: "pw" } };
 
 let secrets: MemorySecrets;
@@ -50,7 +50,7 @@ async function reconcile(object: ProjectUser = user()) {
       return fakeHash(password);
     },
     baseUrl: "http://localhost/default/shop",
-    sealKey,
+    hmacKey,
     restore: "none" as const,
   };
   const resolution = await resolveUser(object, published, tools);
@@ -113,7 +113,7 @@ describe("a generated password", () => {
 
   it.each<[string, () => void]>([
     ["deleted", () => secrets.remove("alice-password")],
-    ["stripped of its seal", () => secrets.annotate("alice-password", "jsonplane.io/seal", undefined)],
+    ["stripped of its HMAC", () => secrets.annotate("alice-password", "jsonplane.io/seal", undefined)],
     ["made by somebody else for it", () => secrets.annotate("alice-password", "jsonplane.io/seal", "planted")],
   ])("whose Secret was %s is replaced, and sessions end", async (_, lose) => {
     await reconcile();
@@ -174,7 +174,7 @@ describe("a generated password", () => {
   it("gives two users of one password two revisions", () => {
     const revisions = ["alice", "bob"].map((name) => {
       const owner = { ...user(), metadata: { ...user().metadata, name } };
-      return passwordRevision("the same", owner, sealKey);
+      return passwordRevision("the same", owner, hmacKey);
     });
     expect(new Set(revisions).size).toBe(2);
   });
@@ -243,7 +243,7 @@ describe("a password from a Secret of the user's own", () => {
       random: randomBytes,
       now: 0,
       baseUrl: "",
-      sealKey,
+      hmacKey,
       restore: "none" as const,
     };
     const refusal = new PasswordRefused("The password is empty");

@@ -136,6 +136,13 @@ describe("a change of a Secret", () => {
     handlers.secretChanged(secret("ada-password", owned));
     expect(enqueued()).toEqual(["default/shop bulk"]);
   });
+
+  it("waits behind nothing when somebody deletes one of the operator's own: its credential may have leaked", () => {
+    const { handlers, enqueued } = leader();
+    handlers.addExisting(stored("ProjectUser", "ada"));
+    handlers.secretRemoved(secret("ada-password", owned));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
 });
 
 interface Seen {

@@ -2,12 +2,10 @@
 // key.
 
 import { createSecretKey } from "node:crypto";
-import type { ProjectParts } from "../../../../core/config/types.ts";
-import { createDeletions } from "../../../../operator/finalize/advance-deletions.ts";
-import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
+import { createDeletions } from "../../../../operator/deletion/advance-deletions.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import { createRepairs } from "../../../../operator/kube/repairs.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { AuditLog } from "../../../../operator/observe/audit-log.ts";
@@ -17,8 +15,9 @@ import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
 import type { PublishedProject } from "../../../../operator/publish/writer-session.ts";
 import { createOwnership } from "../../../../operator/runtime/ownership.ts";
-import { type KeyProgress, type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
+import { type KeyListener, type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
+import type { DeletionRequest } from "../../../../operator/stored-data/deletion-requests.ts";
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
@@ -29,7 +28,7 @@ const never = new AbortController().signal;
 /** In `status.controller`: another installation looks after the object. */
 export const elsewhere = "elsewhere/jsonplane-operator";
 
-const sealKey = createSecretKey(Buffer.alloc(32));
+const hmacKey = createSecretKey(Buffer.alloc(32));
 
 export interface World {
   /** What the key's objects are. */
@@ -63,9 +62,9 @@ export interface World {
   /** What is known of every external issuer, all of which are allowed; default: none is. */
   readonly issuer?: KnownIssuer;
   /** No password is hashed yet, for so long by now. */
-  readonly hashingMs?: number;
+  readonly isHashing?: boolean;
   /** What is on record of stored data once this run has written it. */
-  readonly recorded?: DataRecord;
+  readonly recorded?: DataInventory;
   /** What people ask to be deleted of them. */
   readonly requests?: readonly DeletionRequest[];
   /** Somebody changes something of the key while it is worked on. */
@@ -83,10 +82,10 @@ export function leader(world: World = {}) {
   const calls: unknown[][] = [];
   const clock = manualClock();
   const publishSeconds: number[] = [];
-  const publishedParts: ProjectParts[] = [];
+  const publishedConfigs: CompiledProject[] = [];
   const fetched: string[][] = [];
   const hashesEnded: string[] = [];
-  const processed: Parameters<KeyProgress["processed"]>[] = [];
+  const processed: Parameters<KeyListener["processed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
   const publisher = {
@@ -100,9 +99,9 @@ export function leader(world: World = {}) {
     },
     lacks: async () => world.lacking ?? false,
     dataLoss: () => undefined,
-    async publish(parts, data) {
-      const { users, keys } = parts;
-      publishedParts.push(parts);
+    async publish(config, data) {
+      const { users, keys } = config;
+      publishedConfigs.push(config);
       const names = [...users.keys(), ...[...keys.values()].map(({ name }) => name)];
       calls.push(["publish", names, data]);
       return { changed: 1, revision: 7 };
@@ -125,7 +124,6 @@ export function leader(world: World = {}) {
     quotaUsages: () => new Map(),
   } as Partial<Acknowledgements> as Acknowledgements;
   const purges: Partial<Purges> = {
-    ordered: async () => [],
     isOrdered: async () => false,
     isDone: async () => false,
     order: async () => undefined,
@@ -142,14 +140,14 @@ export function leader(world: World = {}) {
     close: () => undefined,
   };
   let deleted = world.deleted ?? gone;
-  const audit: AuditLog = { record: (entry) => void calls.push(["audit", entry]) };
+  const audit: AuditLog = { write: (entry) => void calls.push(["audit", entry]) };
   const { knows = true } = world;
   const deps: Partial<ProcessKeyDeps & ReportKeyDeps> = {
     unreported: new Map(),
-    progress: {
+    listener: {
       reported: (...reported) => void calls.push(["reported", ...reported]),
       processed: (...reported) => void processed.push(reported),
-      published: (ref, parts) => void calls.push(["onPublished", ref, parts]),
+      published: (ref, config) => void calls.push(["onPublished", ref, config]),
       revoked: (ref) => void calls.push(["onRevoked", ref]),
       sessionCount: () => beginnings,
     },
@@ -159,7 +157,7 @@ export function leader(world: World = {}) {
       controller: "here/jsonplane-operator",
       adopt: false,
       applyOwnWrite: () => undefined,
-      recorder: { record: (_, { reason }) => void calls.push(["event", reason]) },
+      recorder: { emit: (_, { reason }) => void calls.push(["event", reason]) },
       logger: { warn: () => undefined } as never,
     }),
     watched: {
@@ -177,7 +175,7 @@ export function leader(world: World = {}) {
       },
     },
     absences: {
-      async look(of) {
+      async confirm(of) {
         if (world.lateFailure !== undefined) throw world.lateFailure;
         return { isConfirmed: world.confirmed ?? true, gone: of.deleted };
       },
@@ -194,7 +192,7 @@ export function leader(world: World = {}) {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
         return {
           find: () => undefined,
-          sealKey,
+          hmacKey,
           restoresAll: false,
         };
       },
@@ -205,7 +203,6 @@ export function leader(world: World = {}) {
         if (world.statusFailure !== undefined) throw world.statusFailure;
         const further = isChanged?.() === true ? ["until it was changed"] : [];
         calls.push(["write", written === undefined ? [] : [written.metadata.name], ...further]);
-        return 0;
       },
       writeUnpublished: async (_, { reason, message }) => void calls.push(["writeUnpublished", reason, message]),
       writeContested: async (_, { message }) => void calls.push(["writeContested", message]),
@@ -219,10 +216,9 @@ export function leader(world: World = {}) {
     },
     hasher: {
       passOf: (of) => ({
-        hashPassword: async (password) => (world.hashingMs === undefined ? fakeHash(password) : undefined),
+        hashPassword: async (password) => (world.isHashing === true ? undefined : fakeHash(password)),
         end() {
           hashesEnded.push(of);
-          return world.hashingMs;
         },
       }),
     },
@@ -230,12 +226,11 @@ export function leader(world: World = {}) {
       api: {} as KubeApi,
       applyOwnWrite: () => undefined,
       mode: "cluster",
-      repairs: createRepairs(() => 0),
       sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
       metrics: { observeConfig: () => undefined },
       audit,
     }),
-    recorder: { record: () => undefined },
+    recorder: { emit: () => undefined },
     metrics: {
       observeConfig(observation) {
         if (observation.kind === "publish_failed") calls.push([observation.kind]);
@@ -261,7 +256,7 @@ export function leader(world: World = {}) {
     hashesEnded,
     processed,
     publishSeconds,
-    publishedParts,
+    publishedConfigs,
     /** Names of the issuers that are to be fetched, for each time that this was said. */
     fetched,
     /** From now on these are the key's objects. */

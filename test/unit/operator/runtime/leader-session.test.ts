@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newRingKey } from "../../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import type { EventObservation } from "../../../../operator/events/event-recorder.ts";
 import { newRingSecret, restingRing, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import { RedisContested } from "../../../../operator/publish/refusals.ts";
-import type { RecordObservation } from "../../../../operator/record/event-recorder.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { LeaderRedis, OpenRedisDeps } from "../../../../operator/runtime/open-redis.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
@@ -93,10 +93,10 @@ async function sessionOf(open: (deps: OpenRedisDeps) => Promise<LeaderRedis>): P
   caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), { withinMs: 30_000 });
-  const observeRecord = (observation: RecordObservation): void => {
+  const observeEvent = (observation: EventObservation): void => {
     if (observation.kind === "dropped") events.push(`Event dropped: ${observation.why}`);
   };
-  const context = sessionContext({ api, caches, timers: time.timers, observeRecord });
+  const context = sessionContext({ api, caches, timers: time.timers, observeEvent });
   const session = new LeaderSession(leadership, context, open);
   listener = session.listener;
   return session;
@@ -137,7 +137,7 @@ describe("a session that begins", () => {
   it("verifies, publishes everything and says that it is complete, without waiting for a timer", async () => {
     declare("Project", "shop");
     declare("ApiResource", "books");
-    const { open, parts } = opened({
+    const { open, configs } = opened({
       async verify() {
         events.push("verify");
         return "writer";
@@ -146,7 +146,7 @@ describe("a session that begins", () => {
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect(events).toEqual(expect.arrayContaining(["verify", "complete"])));
-    expect([...(parts.get("shop")?.resources.keys() ?? [])]).toEqual(["books"]);
+    expect([...(configs.get("shop")?.resources.keys() ?? [])]).toEqual(["books"]);
     await soon(() => expect(readyOf("apiresources", "books")?.reason).toBe("Ready"));
     expect(session.replicas()).toEqual({ live: 2, refusals: 1 });
     await session.stop();
@@ -156,12 +156,12 @@ describe("a session that begins", () => {
     const claims = { spec: { hosts: ["a.example.org"] } };
     for (const name of ["elder", "holder"]) declare("Project", name, claims);
     const holder = { namespace: "default", name: "holder", hosts: ["a.example.org"], revision: 1 };
-    const { open, parts } = opened({ published: [holder] });
+    const { open, configs } = opened({ published: [holder] });
     const session = await sessionOf(open);
     session.start();
-    await soon(() => expect([...parts.keys()].sort()).toEqual(["elder", "holder"]));
-    expect(parts.get("holder")?.project.hosts).toEqual(["a.example.org"]);
-    expect(parts.get("elder")?.project.hosts).toEqual([]);
+    await soon(() => expect([...configs.keys()].sort()).toEqual(["elder", "holder"]));
+    expect(configs.get("holder")?.project.hosts).toEqual(["a.example.org"]);
+    expect(configs.get("elder")?.project.hosts).toEqual([]);
     await session.stop();
   });
 
@@ -179,11 +179,11 @@ describe("a session that begins", () => {
 
 describe("a session that runs", () => {
   it("looks at what changes", async () => {
-    const { open, parts } = opened();
+    const { open, configs } = opened();
     const session = await sessionOf(open);
     session.start();
     declare("Project", "late");
-    await soon(() => expect(parts.has("late")).toBe(true));
+    await soon(() => expect(configs.has("late")).toBe(true));
     await session.stop();
   });
 
@@ -273,7 +273,7 @@ describe("a session that runs", () => {
     const newKey = newRingKey(randomBytes);
     const ringPlace = { namespace: "jsonplane-system", name: "jsonplane-keyring" };
     const secret = newRingSecret(ringPlace, restingRing({ ...oldRing, keys: [newKey, ...oldRing.keys] }), {
-      sealKey: randomBytes(32),
+      hmacKey: randomBytes(32),
     });
     const annotations = { [ringAnnotations.rotating]: newKey.kid };
     const metadata = { ...(secret.metadata as JsonObject), annotations };

@@ -2,7 +2,7 @@
 // that the test moves.
 
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import { createMaintenance } from "../../../../operator/runtime/maintenance.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
@@ -20,7 +20,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
   const world = {
     keys: [...keys],
     published: [...keys],
-    records: new Map<string, DataRecord>(),
+    inventories: new Map<string, DataInventory>(),
     onCall: (_: Call): void => undefined,
     /** Called whenever the publisher is asked for, which may begin. */
     onPublisher: (): void => undefined,
@@ -39,8 +39,8 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
         return { namespace, name, hosts: [], revision: 1 };
       });
     },
-    dataRecords: () => world.records,
-  } as Pick<Publisher, "complete" | "published" | "dataRecords"> as Publisher;
+    dataInventories: () => world.inventories,
+  } as Pick<Publisher, "complete" | "published" | "dataInventories"> as Publisher;
   const log = (level: string) => (message: string, fields?: object) => void logged.push([level, message, fields]);
   const maintenance = createMaintenance({
     queue: {
@@ -60,7 +60,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     verify: () => call("verify"),
     rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
-    lookAtUsage: () => call("stored"),
+    refreshUsage: () => call("stored"),
     sweepOrphans: () => call("sweep"),
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;

@@ -2,7 +2,7 @@
 // server before it withdraws them.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ProjectParts, RootKeyConfig } from "../../../../core/config/types.ts";
+import type { CompiledProject, RootKeyConfig } from "../../../../core/config/types.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { Leadership } from "../../../../operator/lead/elector.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
@@ -16,7 +16,7 @@ import { openedRedis } from "./opened-redis.ts";
 import { cachesOver, type SessionParts, sessionContext } from "./session-context.ts";
 
 const rootKeys = new Map(["flags", "texts"].map((name) => [name, { uid: `uid-${name}` } as RootKeyConfig]));
-const noParts = { resources: new Map(), users: new Map(), keys: new Map(), issuers: new Map() };
+const noChildren = { resources: new Map(), users: new Map(), keys: new Map(), issuers: new Map() };
 
 let server: FakeApiServer;
 let api: KubeApi;
@@ -60,8 +60,8 @@ const idle = (session: LeaderSession): Promise<void> =>
 async function missing(given: Partial<SessionParts> = {}) {
   const uid = server.objects.get("jsonplane.io/projects", "default", "shop")?.metadata.uid;
   const project = { namespace: "default", name: "shop", uid, hosts: [] };
-  const published = { ...noParts, project, rootKeys } as unknown as ProjectParts;
-  const { open, loads, parts } = openedRedis([], { load: async () => ({ revision: 1, parts: published }) });
+  const published = { ...noChildren, project, rootKeys } as unknown as CompiledProject;
+  const { open, loads, configs } = openedRedis([], { load: async () => ({ revision: 1, config: published }) });
   caches = cachesOver({ api });
   caches.start();
   await soon(() => expect(caches.synced()).toBe(true));
@@ -70,13 +70,13 @@ async function missing(given: Partial<SessionParts> = {}) {
   const before = listed();
   session.start();
   await soon(() => expect(loads).toContain("shop"));
-  return { session, parts, before };
+  return { session, configs, before };
 }
 
 describe("published children that are all missing from the watch", () => {
   it("are looked for at the API server, and the Project is published where it lists none", async () => {
-    const { session, parts, before } = await missing();
-    await soon(() => expect(parts.has("shop")).toBe(true));
+    const { session, configs, before } = await missing();
+    await soon(() => expect(configs.has("shop")).toBe(true));
     expect(listed()).toBeGreaterThan(before);
     await session.stop();
   });
@@ -88,12 +88,12 @@ describe("published children that are all missing from the watch", () => {
       type.plural === "rootkeys"
         ? { items: [{ apiVersion: "", kind: "RootKey", metadata }], resourceVersion: "1" }
         : await api.list(type, request, call);
-    const { session, parts } = await missing({ api: { ...api, list }, warn: (...line) => void lines.push(line) });
+    const { session, configs } = await missing({ api: { ...api, list }, warn: (...line) => void lines.push(line) });
     await time.advance(5_000);
     const facts = { namespace: "default", name: "shop", objects: 1 };
     await soon(() => expect(lines).toContainEqual([expect.stringContaining("the watch lacks still exist"), facts]));
     await idle(session);
-    expect(parts.has("shop")).toBe(false);
+    expect(configs.has("shop")).toBe(false);
     await session.stop();
   });
 });

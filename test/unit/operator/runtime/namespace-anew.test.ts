@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { Leadership } from "../../../../operator/lead/elector.ts";
-import { sealAnnotation } from "../../../../operator/model/secret-names.ts";
+import { hmacAnnotation } from "../../../../operator/model/secret-names.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
@@ -23,7 +23,7 @@ let api: KubeApi;
 let caches: Caches;
 let session: LeaderSession;
 let ending: AbortController;
-let parts: ReturnType<typeof openedRedis>["parts"];
+let configs: ReturnType<typeof openedRedis>["configs"];
 
 beforeEach(async () => {
   ending = new AbortController();
@@ -62,17 +62,17 @@ async function lead(): Promise<void> {
   await eventually(() => expect(caches.synced()).toBe(true), patience);
   const opened = openedRedis([], {
     async load({ name }) {
-      const published = parts.get(name);
-      return { revision: 0, ...(published !== undefined && { parts: published }) };
+      const published = configs.get(name);
+      return { revision: 0, ...(published !== undefined && { config: published }) };
     },
   });
-  parts = opened.parts;
+  configs = opened.configs;
   session = new LeaderSession(leadership, sessionContext({ api, caches }), opened.open);
   listener = session.listener;
   session.start();
 }
 
-const publishedKeys = (project: string): readonly string[] => [...(parts.get(project)?.keys.keys() ?? [])];
+const publishedKeys = (project: string): readonly string[] => [...(configs.get(project)?.keys.keys() ?? [])];
 const shownKey = () =>
   server.objects.get("/secrets", "default", "ci-api-key")?.["data"] as { apiKey: string } | undefined;
 
@@ -92,7 +92,7 @@ async function expectAnewAfterRemoval(): Promise<void> {
   declare("ApiKey", "ci");
   await lead();
   const former = await serving("shop");
-  const ring = parts.get("shop")?.signing;
+  const ring = configs.get("shop")?.signing;
   const shown = shownKey();
   remove(collections.ApiKey, "ci");
   remove(collections.Project, "shop");
@@ -106,7 +106,7 @@ async function expectAnewAfterRemoval(): Promise<void> {
     expect(publishedKeys("shop")).toHaveLength(1);
     expect(publishedKeys("shop")).not.toContain(former);
   }, patience);
-  expect(parts.get("shop")?.signing).not.toEqual(ring);
+  expect(configs.get("shop")?.signing).not.toEqual(ring);
   expect(shownKey()?.apiKey).not.toBe(shown?.apiKey);
   expect(shownKey()).toBeDefined();
 }
@@ -135,26 +135,26 @@ it("an ApiKey made anew under another Project of its namespace gets a key of its
   expect(publishedKeys("blog")).not.toContain(former);
 });
 
-it("Secrets whose seal was removed are made again: the former key has its grace period, and the ring stays", async () => {
+it("Secrets whose HMAC was removed are made again: the former key has its grace period, and the ring stays", async () => {
   declare("Project", "shop");
   declare("ApiKey", "ci");
   await lead();
   const former = await serving("shop");
-  const ring = parts.get("shop")?.signing;
+  const ring = configs.get("shop")?.signing;
   const secretOf = (name: string) => server.objects.get("/secrets", "default", name);
   await eventually(() => expect(ownSecrets.map(secretOf)).not.toContain(undefined), patience);
   for (const name of ownSecrets) {
     const secret = secretOf(name);
     const present = (secret?.metadata.annotations ?? {}) as Readonly<Record<string, string>>;
-    const { [sealAnnotation]: _, ...annotations } = present;
+    const { [hmacAnnotation]: _, ...annotations } = present;
     server.objects.replace("/secrets", { ...secret, metadata: { ...secret?.metadata, annotations } });
   }
   await eventually(() => {
     for (const name of ownSecrets) {
-      expect(secretOf(name)?.metadata.annotations).toHaveProperty([sealAnnotation]);
+      expect(secretOf(name)?.metadata.annotations).toHaveProperty([hmacAnnotation]);
     }
   }, patience);
   await eventually(() => expect(publishedKeys("shop")).toHaveLength(2), patience);
   expect(publishedKeys("shop")).toContain(former);
-  expect(parts.get("shop")?.signing).toEqual(ring);
+  expect(configs.get("shop")?.signing).toEqual(ring);
 });

@@ -3,7 +3,7 @@
 
 import { createHash, createSecretKey } from "node:crypto";
 import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry } from "../../../../operator/publish/publish-history.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
@@ -26,13 +26,13 @@ export interface Opened {
 export const oldRing = parseKeyring(newKeyringText());
 
 /**
- * `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed,
+ * `configs` = what was published, by name; `loads` = what was looked at. What is begun, completed,
  * sealed again and closed goes into `events`.
  */
 export function openedRedis(events: string[], options: Opened) {
   const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;
   const { awaitRollout = async () => "programmed", rolloutOf = () => "programmed" } = options;
-  const parts = new Map<string, ProjectParts>();
+  const configs = new Map<string, CompiledProject>();
   const loads: string[] = [];
   const withdrawn: string[] = [];
   let writes = false;
@@ -58,7 +58,7 @@ export function openedRedis(events: string[], options: Opened) {
     },
     published: async () => published,
     lostFrom: () => options.lost ?? [],
-    dataRecords: () => new Map(),
+    dataInventories: () => new Map(),
     restore: async () => undefined,
     lacks: async () => false,
     complete: async () => void events.push("complete"),
@@ -68,11 +68,11 @@ export function openedRedis(events: string[], options: Opened) {
       return await load(ref);
     },
     async publish(each) {
-      parts.set(each.project.name, each);
+      configs.set(each.project.name, each);
       return { changed: 1, revision: next() };
     },
     async withdraw({ name }) {
-      if (parts.delete(name)) withdrawn.push(name);
+      if (configs.delete(name)) withdrawn.push(name);
       return { changed: 0, revision: next() };
     },
     sealedWith: async () => new Set([oldRing.keys[0].kid]),
@@ -98,7 +98,7 @@ export function openedRedis(events: string[], options: Opened) {
   };
   let acknowledged: () => void = () => undefined;
   return {
-    parts,
+    configs,
     loads,
     withdrawn,
     acknowledged: () => acknowledged(),
@@ -107,7 +107,7 @@ export function openedRedis(events: string[], options: Opened) {
       const { installation = "one" } = options;
       const config = {
         // Each installation has its own.
-        sealKey: createSecretKey(createHash("sha256").update(installation).digest()),
+        hmacKey: createSecretKey(createHash("sha256").update(installation).digest()),
         store: {
           annotations: () => ({}),
           accepted: async () => undefined,

@@ -1,7 +1,7 @@
 // What the leader takes for gone, because it is published and belongs to no object.
 
 import { describe, expect, it } from "vitest";
-import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataEntry, DataInventory } from "../../../../operator/model/data-inventory.ts";
 import { leader } from "./maintained-leader.ts";
 
 describe("what is published and has no object", () => {
@@ -29,17 +29,17 @@ describe("what is published and has no object", () => {
   it("is looked at, too, when only its purge is left, or data of which nobody has seen the object go", async () => {
     const world = leader({ keys: ["shop/a"] });
     const entry = { what: "resource", name: "books", uid: "u", namespaceUid: "n" } as const;
-    const record = (more: Partial<DataEntry>): DataRecord => ({
+    const inventory = (more: Partial<DataEntry>): DataInventory => ({
       policy: "Retain",
       projectUid: "p",
       entries: [{ ...entry, ...more }],
     });
-    world.world.records = new Map([
-      ["shop/a", record({})],
-      ["shop/purged", record({ purgeFromRevision: 3 })],
-      ["shop/kept", record({ retained: true })],
-      ["shop/guarded", record({ retained: true, guarded: true })],
-      ["shop/left", record({})],
+    world.world.inventories = new Map([
+      ["shop/a", inventory({})],
+      ["shop/purged", inventory({ purgeFromRevision: 3 })],
+      ["shop/kept", inventory({ retained: true })],
+      ["shop/guarded", inventory({ retained: true, guarded: true })],
+      ["shop/left", inventory({})],
     ]);
     world.maintenance.onSessionBegun([]);
     world.taken();

@@ -4,10 +4,10 @@ import { RedisFault } from "../../../../core/redis/failure.ts";
 import { FleetRingUnusable } from "../../../../operator/keyring/ring-secret.ts";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/elector.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { DataInventory } from "../../../../operator/model/data-inventory.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { UnpublishedReason } from "../../../../operator/model/reasons.ts";
-import { NotTheWriter, RecordUnreadable, RedisContested } from "../../../../operator/publish/refusals.ts";
+import { InventoryUnreadable, NotTheWriter, RedisContested } from "../../../../operator/publish/refusals.ts";
 import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-users.ts";
 import { isOvertaken } from "../../../../operator/runtime/process-key.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
@@ -50,7 +50,7 @@ describe("a key of a namespace whose objects are not all known", () => {
 
 describe("a Project that another installation looks after", () => {
   const others = { ...stored("Project", "shop"), status: { controller: elsewhere } } as unknown as CustomResource;
-  const data: DataRecord = { policy: "Retain", projectUid: "Project shop", entries: [] };
+  const data: DataInventory = { policy: "Retain", projectUid: "Project shop", entries: [] };
 
   it("is left to that one: nothing of it is written, an Event says so once, and nothing that has gone is kept", async () => {
     const { handle, calls, hashesEnded, processed, left } = leader({ objects: [others] });
@@ -67,10 +67,10 @@ describe("a Project that another installation looks after", () => {
   });
 
   it("is no longer served here where it was, and its data stay on record", async () => {
-    const parts = project("shop");
-    const { handle, calls } = leader({ objects: [others], published: { revision: 3, parts, data } });
+    const config = project("shop");
+    const { handle, calls } = leader({ objects: [others], published: { revision: 3, config, data } });
     expect(await handle()).toBeUndefined();
-    const facts = { kind: "Project", ...ref, uid: parts.project.uid, why: "OtherController" };
+    const facts = { kind: "Project", ...ref, uid: config.project.uid, why: "OtherController" };
     expect(calls).toEqual([
       ["event", "OtherController"],
       ["withdraw", ref, data],
@@ -113,13 +113,13 @@ describe("a reconcile that is done", () => {
     const audiences = [...issuer.audiences];
     const declared = { name: "cluster", kubernetes: {}, issuer: { audiences }, serviceAccounts: [account("importer")] };
     const spec = { authentication: { policy: "Enabled", issuers: [declared] } };
-    const parts = { ...project("shop", withConfig({ uid: "Project shop" })), issuers: new Map([["cluster", issuer]]) };
-    const { handle, publishedParts } = leader({
-      ...{ confirmed: false, published: { revision: 1, parts }, objects: [stored("Project", "shop", { spec })] },
+    const config = { ...project("shop", withConfig({ uid: "Project shop" })), issuers: new Map([["cluster", issuer]]) };
+    const { handle, publishedConfigs } = leader({
+      ...{ confirmed: false, published: { revision: 1, config }, objects: [stored("Project", "shop", { spec })] },
     });
     await handle();
     const kept = { ...issuer, serviceAccounts: [account("importer")] };
-    expect(publishedParts.map(({ issuers }) => [...issuers.values()])).toEqual([[kept]]);
+    expect(publishedConfigs.map(({ issuers }) => [...issuers.values()])).toEqual([[kept]]);
   });
 
   it("has published in the time that passed, also where the time of day was corrected meanwhile", async () => {
@@ -154,7 +154,7 @@ describe("a key that Redis lacks after it was emptied", () => {
   });
 
   it("is not the case of one whose record of data can't be read: it stays as it was published, and holds up no other", async () => {
-    const lateFailure = new RecordUnreadable("Remove the field");
+    const lateFailure = new InventoryUnreadable("Remove the field");
     const { handle, processed } = leader({ lateFailure });
     await expect(handle()).rejects.toBe(lateFailure);
     expect(processed).toEqual([[key, { nothingMissing: true, writeFailed: true }]]);
@@ -183,7 +183,7 @@ describe("a reconcile that could not write to Redis", () => {
     ],
     ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), "PublishFailed", usual],
     ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "PublishFailed", "Load the module"],
-    ["the record of data is broken", new RecordUnreadable("Remove the field"), "PublishFailed", "Remove the field"],
+    ["the record of data is broken", new InventoryUnreadable("Remove the field"), "PublishFailed", "Remove the field"],
   ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
     const { handle, processed, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);

@@ -16,7 +16,7 @@ function measured() {
   });
   const acknowledge = (revision: number): void => {
     acknowledged = revision;
-    revocations.look();
+    revocations.settle();
   };
   const pass = (revision?: number) =>
     revocations.during("default/shop", async () => {
@@ -61,7 +61,7 @@ it("of what replicas serve already is over as soon as the pass ends", async () =
   await time.advance(100);
   await pass(7);
   await time.advance(10_000);
-  revocations.look();
+  revocations.settle();
   expect(taken).toEqual([0.1]);
 });
 

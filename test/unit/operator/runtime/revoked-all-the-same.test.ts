@@ -15,7 +15,7 @@ import { leader, type World } from "./key-leader.ts";
 const failure = new ApiFailure(500, { reason: "InternalError", message: "secrets: a webhook does not answer" });
 const shop = stored("Project", "shop");
 const credentials = [withKey("ci"), withKey("web"), withUser("ann"), withUser("ben")];
-const parts = project("shop", withConfig({ uid: shop.metadata.uid }), ...credentials);
+const config = project("shop", withConfig({ uid: shop.metadata.uid }), ...credentials);
 /** The same objects as were published, by UID. */
 const ci = stored("ApiKey", "ci", { metadata: { uid: "uid-of-key-ci" } });
 const web = stored("ApiKey", "web", { metadata: { uid: "uid-of-key-web" } });
@@ -25,10 +25,10 @@ const ben = stored("ProjectUser", "ben", { metadata: { uid: "uid-of-user-ben" } 
 const watched: ReadonlySet<unknown> = new Set(["publish", "withdraw", "audit", "write"]);
 
 async function attempt(objects: readonly CustomResource[], world: World = {}) {
-  const published = { revision: 3, parts };
+  const published = { revision: 3, config };
   const tried = leader({ objects, published, namespaceUid: "ns", secretsFailure: failure, ...world });
   const error = await tried.handle().catch((failed: unknown) => failed);
-  const served = tried.publishedParts.map(({ project: { serving }, users, keys, signing }) => ({
+  const served = tried.publishedConfigs.map(({ project: { serving }, users, keys, signing }) => ({
     serving,
     users: [...users.values()].map(({ username, access }) => [username, access]),
     keys: [...keys.values()].map(({ name, access }) => [name, access]),
@@ -71,7 +71,7 @@ describe("while Secrets of a Project can't be had", () => {
           ["ci", "Read"],
           ["web", web.spec.access],
         ],
-        signing: parts.signing,
+        signing: config.signing,
       },
     ]);
     expect(calls.map(([what]) => what)).not.toContain("write");
@@ -94,8 +94,8 @@ describe("while Secrets of a Project can't be had", () => {
       [[["ben", ben.spec.access]], [["web", web.spec.access]]],
     ]);
     expect(first.slice(1)).toEqual([revoked("ProjectUser", "ann"), revoked("ApiKey", "ci")]);
-    const unpublished = { ...project("shop", ...credentials), signing: parts.signing };
-    const { calls } = await attempt(objects, { published: { revision: 3, parts: unpublished } });
+    const unpublished = { ...project("shop", ...credentials), signing: config.signing };
+    const { calls } = await attempt(objects, { published: { revision: 3, config: unpublished } });
     expect(calls[0]?.slice(0, 2)).toEqual(["publish", []]);
   });
 
@@ -112,7 +112,7 @@ describe("while Secrets of a Project can't be had", () => {
     const admin = stored("ProjectUser", "ben", { metadata: { uid: "another" }, spec: { role: "Administrators" } });
     const { served } = await attempt([shop, ci, web, ann, going, admin]);
     expect(served[0]?.users.map(([name]) => name)).toEqual(["ann"]);
-    const unpublished = { revision: 3, parts: project("shop", ...credentials) };
+    const unpublished = { revision: 3, config: project("shop", ...credentials) };
     const { calls } = await attempt([shop, ci, web, ann, going, admin], { published: unpublished });
     expect(calls[0]?.slice(0, 2)).toEqual(["publish", ["ann", "ci", "web"]]);
   });
@@ -142,18 +142,18 @@ it("an issuer is withdrawn that a former Project of the name had named, also if 
   const withCorp = (uid: string) =>
     project("shop", withConfig({ uid }), withIssuer(testIssuer("corp")), ...credentials);
   const issuersLeft = async (uid: string) => {
-    const published = { revision: 3, parts: withCorp(uid) };
+    const published = { revision: 3, config: withCorp(uid) };
     const given = { published, namespaceUid: "ns", secretsFailure: failure, issuer: { state: "pending" } } as const;
     const tried = leader({ ...given, objects: [suspended, ci, web, ann, ben] });
     await tried.handle().catch(() => undefined);
-    return tried.publishedParts.map(({ issuers }) => [...issuers.keys()]);
+    return tried.publishedConfigs.map(({ issuers }) => [...issuers.keys()]);
   };
   expect(await issuersLeft("of the former one")).toEqual([[]]);
   expect(await issuersLeft(shop.metadata.uid)).toEqual([["corp"]]);
 });
 
 describe("of a Project that was recreated", () => {
-  const world: World = { published: { revision: 3, parts: project("shop", ...credentials) } };
+  const world: World = { published: { revision: 3, config: project("shop", ...credentials) } };
 
   it("nothing but deleted keys and users is withdrawn, and what is published stays as it is", async () => {
     const lowered = stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } });
@@ -185,27 +185,25 @@ it("a deleted user is revoked although nothing is known of other objects that ar
 });
 
 it("a whole Project is withdrawn that outlives its namespace, because its deletion waits: no Secret can be made for it there", async () => {
-  const { handle, calls } = leader({ objects: [shop, ci], published: { revision: 3, parts } });
+  const { handle, calls } = leader({ objects: [shop, ci], published: { revision: 3, config } });
   await handle();
   expect(calls.map(([what]) => what)).toContain("withdraw");
 });
 
 describe("while passwords are hashed", () => {
-  const world: World = { published: { revision: 3, parts }, namespaceUid: "ns", deleted: [], hashingMs: 0 };
+  const world: World = { published: { revision: 3, config }, namespaceUid: "ns", deleted: [], isHashing: true };
   const lowered = stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } });
   const added = stored("ProjectUser", "new");
 
-  it("what objects lose is published, and new keys; a new user is not served yet, and says so after a second", async () => {
+  it("what objects lose is published, and new keys; a new user is not served yet, and says so", async () => {
     const objects = [shop, lowered, stored("ApiKey", "new"), ann, added];
-    const { publishedParts, serve } = leader({ ...world, objects });
-    expect(await serve()).toEqual({ requeueAfterMs: 1_000 });
-    const [published] = publishedParts;
+    const { publishedConfigs, serve } = leader({ ...world, objects });
+    expect(await serve()).toMatchObject({ requeue: "report" });
+    const [published] = publishedConfigs;
     expect([...(published?.users.keys() ?? [])]).toEqual(["ann"]);
     // The key ci has no Secret, so it gets a new key, and the former one works for a while.
     const keys = Array.from(published?.keys.values() ?? [], ({ name, access }) => `${name} ${access}`);
     expect(keys.toSorted()).toEqual(["ci Read", "ci Read", "new Read"]);
-    const later = leader({ ...world, objects, hashingMs: 1_000 });
-    expect(await later.serve()).toMatchObject({ requeue: "report" });
   });
 
   it("a user whose password changes keeps the former one until the new one is hashed, with the access of now", async () => {
@@ -213,18 +211,18 @@ describe("while passwords are hashed", () => {
       metadata: ann.metadata,
       spec: { access: "Read", rotation: { id: "2" } },
     });
-    const { publishedParts, serve } = leader({ ...world, objects: [shop, changed] });
+    const { publishedConfigs, serve } = leader({ ...world, objects: [shop, changed] });
     await serve();
-    expect(publishedParts[0]?.users.get("ann")).toEqual({ ...parts.users.get("ann"), access: "Read" });
+    expect(publishedConfigs[0]?.users.get("ann")).toEqual({ ...config.users.get("ann"), access: "Read" });
   });
 });
 
 it("thousands of new keys are made over several passes, each of which publishes what objects lose", async () => {
   const many = Array.from({ length: 40 }, (_, number) => stored("ApiKey", `k${number}`));
-  const world: World = { published: { revision: 3, parts }, namespaceUid: "ns", deleted: [] };
-  const { publishedParts, serve } = leader({ ...world, objects: [shop, ...many, ci] });
-  expect(await serve()).toEqual({ requeueAfterMs: 0 });
-  const names = Array.from(publishedParts[0]?.keys.values() ?? [], ({ name }) => name);
+  const world: World = { published: { revision: 3, config }, namespaceUid: "ns", deleted: [] };
+  const { publishedConfigs, serve } = leader({ ...world, objects: [shop, ...many, ci] });
+  expect(await serve()).toEqual({ requeueAfterMs: 0, requeue: "report" });
+  const names = Array.from(publishedConfigs[0]?.keys.values() ?? [], ({ name }) => name);
   expect(names).toHaveLength(33);
   expect(names).not.toContain("web");
 });

@@ -33,7 +33,7 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
   const time = manualTime();
   const opened = await openedRedis([], {}).open({} as never);
   const secret = newRingSecret(secretAt, restingRing({ ...oldRing, keys: [...oldRing.keys, newKey] }), {
-    sealKey: opened.sealKey.export(),
+    hmacKey: opened.hmacKey.export(),
   });
   const since = new Date(time.clock.now()).toISOString();
   const annotations = { [ringAnnotations.rotating]: newKey.kid, [ringAnnotations.since]: since };
@@ -50,7 +50,7 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
     if (command === "ZRANGEBYSCORE") return kids === undefined ? [] : ["a"];
     return ["1", null, JSON.stringify(kids), null];
   };
-  const look = () => ring.look({ ...opened, redisClient: { read } } as unknown as LeaderRedis);
+  const look = () => ring.advanceRotation({ ...opened, redisClient: { read } } as unknown as LeaderRedis);
   const waits = "Key ring rotation waits";
   for (let looks = 0; looks < 3; looks += 1) await look();
   expect(lines).toEqual([[waits, expect.stringContaining("No replica is running")]]);

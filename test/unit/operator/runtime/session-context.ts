@@ -3,9 +3,9 @@
 
 import { systemClock } from "../../../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
+import type { EventObservation } from "../../../../operator/events/event-recorder.ts";
 import { clusterLimits } from "../../../../operator/issuers/address-rules.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import type { RecordObservation } from "../../../../operator/record/event-recorder.ts";
 import type { OperatorContext } from "../../../../operator/runtime/operator-context.ts";
 import { type CacheListener, type Caches, createCaches } from "../../../../operator/watch/caches.ts";
 
@@ -39,13 +39,13 @@ export interface SessionParts extends Pick<OperatorContext, "api" | "caches"> {
   readonly timers?: OperatorContext["timers"];
   readonly monotonic?: OperatorContext["monotonic"];
   readonly warn?: OperatorContext["logger"]["warn"];
-  readonly observeRecord?: (observation: RecordObservation) => void;
+  readonly observeEvent?: (observation: EventObservation) => void;
 }
 
 export function sessionContext({
   api,
   caches,
-  observeRecord = ignore,
+  observeEvent = ignore,
   warn = ignore,
   ...given
 }: SessionParts): OperatorContext {
@@ -60,8 +60,8 @@ export function sessionContext({
     fetchLimits: clusterLimits,
     clock: systemClock,
     logger: { info: ignore, warn, debug: ignore, error: ignore } as never,
-    audit: { record: ignore },
-    metrics: { observeQueue: ignore, observeRecord, observeWork: ignore, observeConfig: ignore } as never,
+    audit: { write: ignore },
+    metrics: { observeQueue: ignore, observeEvent, observeWork: ignore, observeConfig: ignore } as never,
     settings: {
       redis: "redis://127.0.0.1:1",
       redisSecret: undefined,

@@ -30,7 +30,7 @@ const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
 
 interface Installed {
   readonly name: string;
-  readonly parts: ReturnType<typeof openedRedis>["parts"];
+  readonly configs: ReturnType<typeof openedRedis>["configs"];
   /** Names of the Projects that it looked at. */
   readonly loads: readonly string[];
   /** Names of the Projects that it ceased to serve. */
@@ -89,8 +89,8 @@ async function install(name: string, how: How = {}): Promise<Installed> {
     },
     async load(ref) {
       if (away()) throw new StoreUnavailable("Redis is away");
-      const parts = opened.parts.get(ref.name);
-      return { revision: 0, ...(parts !== undefined && { parts }) };
+      const config = opened.configs.get(ref.name);
+      return { revision: 0, ...(config !== undefined && { config }) };
     },
   });
   const context = sessionContext({ api, caches });
@@ -101,7 +101,7 @@ async function install(name: string, how: How = {}): Promise<Installed> {
   session.start();
   const installed: Installed = {
     name,
-    parts: opened.parts,
+    configs: opened.configs,
     loads: opened.loads,
     withdrawn: opened.withdrawn,
     async stop() {
@@ -187,7 +187,7 @@ it("the second leaves Secrets and statuses of the first alone, says so in an Eve
   await leftAlone();
   await atRest();
   await served(first);
-  expect(second.parts.has("shop")).toBe(false);
+  expect(second.configs.has("shop")).toBe(false);
 });
 
 it("of two that see a new Project at the same time, one serves it", async () => {
@@ -195,11 +195,11 @@ it("of two that see a new Project at the same time, one serves it", async () => 
   await install("two");
   declare("Project", "shop");
   declare("ApiKey", "ci");
-  await eventually(() => expect(installations.filter(({ parts }) => parts.has("shop"))).toHaveLength(1), patience);
-  const [serving] = installations.filter(({ parts }) => parts.has("shop"));
+  await eventually(() => expect(installations.filter(({ configs }) => configs.has("shop"))).toHaveLength(1), patience);
+  const [serving] = installations.filter(({ configs }) => configs.has("shop"));
   await atRest();
   await served(serving as Installed);
-  expect(installations.filter(({ parts }) => parts.has("shop"))).toEqual([serving]);
+  expect(installations.filter(({ configs }) => configs.has("shop"))).toEqual([serving]);
 });
 
 it("a second one whose Redis is away, or another one's, writes nothing of what the first looks after", async () => {
@@ -225,10 +225,10 @@ it("one with --adopt-data takes the Project with the key in force, and the forme
   declare("ApiKey", "ci");
   const first = await install("one");
   await served(first);
-  const key = [...(first.parts.get("shop")?.keys.keys() ?? [])];
+  const key = [...(first.configs.get("shop")?.keys.keys() ?? [])];
   const second = await install("two", { adopt: true });
   await served(second);
-  expect([...(second.parts.get("shop")?.keys.keys() ?? [])]).toEqual(key);
+  expect([...(second.configs.get("shop")?.keys.keys() ?? [])]).toEqual(key);
   await eventually(() => expect(first.withdrawn).toContain("shop"), patience);
   await atRest();
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
-import { createUsageMaintenance, maxReportsPerLook } from "../../../../operator/runtime/usage-maintenance.ts";
+import { createUsageMaintenance, maxReportsPerRefresh } from "../../../../operator/runtime/usage-maintenance.ts";
 
 interface World {
   /** What replicas have counted, by Project of the namespace shop. */
@@ -52,7 +52,7 @@ function leader(world: World) {
     redis: () => ({ redisClient, acknowledgements: { quotaUsages } }) as unknown as OpenRedis,
   });
   const look = async (): Promise<readonly string[]> => {
-    await maintenance.look();
+    await maintenance.refresh();
     return enqueued.splice(0);
   };
   /** As the reconcile of the enqueued keys does. */
@@ -87,7 +87,7 @@ it("leaves Projects alone that are gone, of another installation, or of a namesp
 });
 
 it("has a bounded number of Projects report in each look, and every one of them in turn, though others change all the time", async () => {
-  const names = Array.from({ length: 2.5 * maxReportsPerLook }, (_, at) => `p${String(at).padStart(4, "0")}`);
+  const names = Array.from({ length: 2.5 * maxReportsPerRefresh }, (_, at) => `p${String(at).padStart(4, "0")}`);
   const reported = Object.fromEntries(names.map((name) => [name, 0]));
   const world: World = { counts: {}, reported };
   const { look, report } = leader(world);
@@ -95,7 +95,7 @@ it("has a bounded number of Projects report in each look, and every one of them 
   for (let count = 1; count <= 3; count += 1) {
     world.counts = Object.fromEntries(names.map((name) => [name, count * 10]));
     const enqueued = await look();
-    expect(enqueued).toHaveLength(maxReportsPerLook);
+    expect(enqueued).toHaveLength(maxReportsPerRefresh);
     for (const key of enqueued) seen.add(key);
     report();
   }
@@ -103,7 +103,7 @@ it("has a bounded number of Projects report in each look, and every one of them 
 });
 
 it("counts Projects whose bytes have moved among those that report, once where their objects have moved too", async () => {
-  const names = Array.from({ length: maxReportsPerLook }, (_, at) => `p${at}`);
+  const names = Array.from({ length: maxReportsPerRefresh }, (_, at) => `p${at}`);
   const all = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
   const same = { z: 5 };
   const { look } = leader({
@@ -112,7 +112,7 @@ it("counts Projects whose bytes have moved among those that report, once where t
     bytes: { ...all(200), z: 60, gone: 5 },
     reportedBytes: { ...all(100), z: 50, gone: 4 },
   });
-  expect(await look()).toHaveLength(maxReportsPerLook);
+  expect(await look()).toHaveLength(maxReportsPerRefresh);
   const bytesOnly: World = { counts: same, reported: same, bytes: { z: 60 }, reportedBytes: { z: 50 } };
   expect(await leader(bytesOnly).look()).toEqual(["shop/z bulk"]);
   expect(await leader({ ...bytesOnly, reportedBytes: { z: 60 } }).look()).toEqual([]);

@@ -25,14 +25,14 @@ function prepare(...projects: readonly CustomResource[]) {
     api: { get: () => Promise.reject(failure) } as Partial<KubeApi> as KubeApi,
     own: cacheOf(),
     foreign: cacheOf({ metadata }),
-    sealKey: () => sealKey,
+    hmacKey: () => hmacKey,
     adopt: false,
     monotonic: () => 0,
   });
   return store.prepare(projectObjects("shop", ...projects, ann));
 }
 
-const sealKey = createSecretKey(Buffer.alloc(32));
+const hmacKey = createSecretKey(Buffer.alloc(32));
 it("are read for a Project that is there", async () => {
   await expect(prepare(stored("Project", "shop"))).rejects.toBe(failure);
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { SecretContested } from "../../../../operator/kube/repairs.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
-import { ownerMarks, ownLabels } from "../../../../operator/model/secret-names.ts";
+import { ownerAnnotations, ownLabels } from "../../../../operator/model/secret-names.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { createSecretStore } from "../../../../operator/secrets/secret-store.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";
@@ -19,7 +19,7 @@ const ci = stored("ApiKey", "ci", { metadata: { uid: "later" } });
 const earlier = stored("ApiKey", "ci", { metadata: { uid: "earlier" } });
 const name = "ci-api-key";
 
-const sealKey = createSecretKey(Buffer.alloc(32));
+const hmacKey = createSecretKey(Buffer.alloc(32));
 let server: FakeApiServer;
 let api: KubeApi;
 let own: ObjectCache;
@@ -47,7 +47,7 @@ afterEach(async () => {
 /** Made by jsonplane for this object. */
 function made(owner: CustomResource, entry = "one"): KubeObject {
   const data = { apiKey: Buffer.from(entry).toString("base64") };
-  const metadata = { namespace: "default", name, labels: ownLabels(owner), annotations: ownerMarks(owner) };
+  const metadata = { namespace: "default", name, labels: ownLabels(owner), annotations: ownerAnnotations(owner) };
   return server.objects.create(collection, { metadata, data }) as unknown as KubeObject;
 }
 
@@ -66,7 +66,7 @@ const newStore = ({ adopt = false, opened = true } = {}) =>
     api,
     own,
     foreign,
-    sealKey: () => (opened ? sealKey : undefined),
+    hmacKey: () => (opened ? hmacKey : undefined),
     adopt,
     monotonic: () => now,
   });
@@ -105,18 +105,18 @@ describe("a Secret that the cache shows", () => {
 });
 
 describe("what a Project's Secrets are read with", () => {
-  it("is the key that seals them, which is known once Redis was open", async () => {
-    expect(await newStore().prepare(of(shop, ci))).toMatchObject({ sealKey, restoresAll: false });
+  it("is the key that proves them, which is known once Redis was open", async () => {
+    expect(await newStore().prepare(of(shop, ci))).toMatchObject({ hmacKey, restoresAll: false });
     await expect(newStore({ opened: false }).prepare(of(shop, ci))).rejects.toThrow("is not known yet");
   });
 
   it("allows that every one is used where a person lets the installation adopt", async () => {
-    expect(await newStore({ adopt: true }).prepare(of(shop, ci))).toMatchObject({ sealKey, restoresAll: true });
+    expect(await newStore({ adopt: true }).prepare(of(shop, ci))).toMatchObject({ hmacKey, restoresAll: true });
   });
 });
 
 describe("what something else does again and again is put right ever more seldom", () => {
-  const mode = { namespace: "default", name, type: "Opaque", labels: {}, annotations: ownerMarks(ci) } as const;
+  const mode = { namespace: "default", name, type: "Opaque", labels: {}, annotations: ownerAnnotations(ci) } as const;
   const present = () => server.objects.get(collection, "default", name)?.metadata.resourceVersion ?? "";
   const change = () => {
     const secret = server.objects.get(collection, "default", name) as KubeObject;

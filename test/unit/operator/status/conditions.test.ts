@@ -9,13 +9,13 @@ import {
 } from "../../../../operator/model/reasons.ts";
 import type { Fault, Refused, Verdict } from "../../../../operator/model/verdict.ts";
 import { type Condition, type FormerCondition, withAvailability } from "../../../../operator/status/conditions.ts";
-import type { ObjectOutcome, Progress } from "../../../../operator/status/outcomes.ts";
+import type { ObjectOutcome, RolloutProgress } from "../../../../operator/status/outcomes.ts";
 import { type ConditionCase, conditionsIn } from "../../../support/kubernetes/conditions-in.ts";
 import { kstatusOf } from "../../../support/kubernetes/kstatus.ts";
 
 const subject = { kind: "ApiResource", namespace: "default", name: "books", uid: "u-1" } as const;
 const accepted: Verdict = { ...subject, accepted: true, notices: [] };
-const unpublished: Progress = { state: "not_published", reason: "PublishFailed", why: "Redis is away." };
+const unpublished: RolloutProgress = { state: "not_published", reason: "PublishFailed", why: "Redis is away." };
 const noon = Date.parse("2026-11-21T12:00:00Z");
 
 function refused(reason: Reason, more: Partial<Refused> = {}): Verdict {
@@ -108,7 +108,7 @@ describe("conditions", () => {
 
 describe("the deletion of an object", () => {
   it("that can't be published says so, and does not say that it is out of service", () => {
-    const progress: Progress = { state: "not_published", reason: "PublishFailed", why: "Redis is away" };
+    const progress: RolloutProgress = { state: "not_published", reason: "PublishFailed", why: "Redis is away" };
     const { message } = found(conditionsIn({ deleting: true, progress }), "Ready");
     expect(message).toContain("withdrawn once that can be published. Redis is away");
     expect(message).not.toContain("no longer served");
@@ -118,7 +118,7 @@ describe("the deletion of an object", () => {
 describe("Programmed", () => {
   const before = conditionsIn({});
 
-  it.each<Progress>([{ state: "waiting" }, { state: "no_replicas" }, unpublished])(
+  it.each<RolloutProgress>([{ state: "waiting" }, { state: "no_replicas" }, unpublished])(
     "stays true at its generation, whatever replicas come and go: $state",
     (progress) => {
       expect(conditionsIn({ progress, former: before })).toEqual(before);
@@ -248,7 +248,7 @@ describe("times", () => {
   const later = noon + 90_500;
 
   it("stay while the status of a condition stays, though reason and generation change", () => {
-    const progress: Progress = { state: "waiting" };
+    const progress: RolloutProgress = { state: "waiting" };
     const waiting = conditionsIn({ progress });
     const none = conditionsIn({ generation: 2, progress: { state: "no_replicas" }, former: waiting, now: later });
     expect(none.map((one) => one.lastTransitionTime)).toEqual(waiting.map((one) => one.lastTransitionTime));
@@ -330,8 +330,8 @@ const verdicts: fc.Arbitrary<Verdict> = fc.oneof(
     .record({ reason: fc.constantFrom(...reasons), live: fc.boolean(), partly: fc.boolean() })
     .map(({ reason, live, partly }) => refused(reason, { live, ...(live && partly && { partly }) })),
 );
-const progresses: fc.Arbitrary<Progress> = fc.oneof(
-  fc.constant<Progress>(unpublished),
+const progresses: fc.Arbitrary<RolloutProgress> = fc.oneof(
+  fc.constant<RolloutProgress>(unpublished),
   fc.record(
     {
       state: fc.constantFrom("programmed" as const, "waiting" as const, "no_replicas" as const),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { Verdict } from "../../../../operator/model/verdict.ts";
 import { refusalsByUid, type Status, statusOf } from "../../../../operator/status/object-status.ts";
@@ -52,33 +52,33 @@ describe("the status of", () => {
     const quota = { objects: 100 };
     const rate = { project: { requestsPerSecond: 50, burst: 80 } };
     const limited = (limits: object) => {
-      const { project: config, ...parts } = project("shop");
-      return { ...parts, project: { ...config, limits: { ...config.limits, ...limits } } };
+      const { project: settings, ...config } = project("shop");
+      return { ...config, project: { ...settings, limits: { ...settings.limits, ...limits } } };
     };
     const shop = stored("Project", "shop", {
       spec: { limits: { quota: { objects: 5_000 } } },
       status: { effectiveLimits: { quota: { bytes: 7 } } },
     });
-    expect(found(shop, { parts: limited({ quota, rate }) })).toMatchObject({ effectiveLimits: { quota, rate } });
+    expect(found(shop, { config: limited({ quota, rate }) })).toMatchObject({ effectiveLimits: { quota, rate } });
     // An undefined member would differ from what the API server keeps, and be written again and
     // again.
-    expect(found(shop, { parts: limited({ quota }) })["effectiveLimits"]).toStrictEqual({ quota });
-    expect(found(shop, { parts: limited({}) })).not.toHaveProperty("effectiveLimits");
+    expect(found(shop, { config: limited({ quota }) })["effectiveLimits"]).toStrictEqual({ quota });
+    expect(found(shop, { config: limited({}) })).not.toHaveProperty("effectiveLimits");
     expect(found(shop, { verdict: refusedOf(shop, false) })).not.toHaveProperty("effectiveLimits");
     // What is served while Redis is away is what was published before.
     expect(found(shop, { verdict: refusedOf(shop, true) })).toMatchObject({ effectiveLimits: { quota: { bytes: 7 } } });
   });
 
   it("an ApiResource has its address, its indexes and what its schema says in vain", () => {
-    const parts = project("shop", withResource("old books", { indexes: ["title"] }));
-    const uid = parts.resources.get("old books")?.uid ?? "";
+    const config = project("shop", withResource("old books", { indexes: ["title"] }));
+    const uid = config.resources.get("old books")?.uid ?? "";
     const books = stored("ApiResource", "books", { metadata: { uid }, spec: { resourceName: "old books" } });
     const verdict: Verdict = {
       ...verdictOf(books),
       accepted: true,
       notices: [{ reason: "SchemaWarning", message: 'Unknown keyword "typ"', pointer: "/spec/schema/typ" }],
     };
-    expect(found(books, { parts, verdict })).toMatchObject({
+    expect(found(books, { config, verdict })).toMatchObject({
       url: `${baseUrl}/api/old%20books`,
       indexes: ["title"],
       warnings: ['/spec/schema/typ: Unknown keyword "typ"'],
@@ -86,16 +86,16 @@ describe("the status of", () => {
   });
 
   it("an ApiResource names those of its indexes that are being built", () => {
-    const parts = project("shop", withResource("books", { indexes: ["title", "price", "title,price"] }));
-    const uid = parts.resources.get("books")?.uid ?? "";
+    const config = project("shop", withResource("books", { indexes: ["title", "price", "title,price"] }));
+    const uid = config.resources.get("books")?.uid ?? "";
     const books = stored("ApiResource", "books", { metadata: { uid } });
     const building = new Map([
       ["books", ["title,price", "price", "of before"]],
       ["films", ["title"]],
     ]);
     const verdict: Verdict = { ...verdictOf(books), accepted: true, notices: [] };
-    expect(found(books, { parts, verdict, building })).toMatchObject({ indexesBuilding: ["price", "title,price"] });
-    expect(found(books, { parts, verdict, building: new Map() })).not.toHaveProperty("indexesBuilding");
+    expect(found(books, { config, verdict, building })).toMatchObject({ indexesBuilding: ["price", "title,price"] });
+    expect(found(books, { config, verdict, building: new Map() })).not.toHaveProperty("indexesBuilding");
   });
 
   it("a RootKey has its address", () => {
@@ -151,7 +151,7 @@ describe("the status of", () => {
 });
 
 describe("refusals of replicas", () => {
-  const parts: ProjectParts = changed(
+  const config: CompiledProject = changed(
     project("shop", withResource("books"), withRootKey("flags"), withUser("ann")),
     withConfig({ uid: "p" }),
   );
@@ -164,11 +164,11 @@ describe("refusals of replicas", () => {
       { field: "user:hash of ann", reason: "format" },
       { field: "rootkey:gone", reason: "format" },
     ];
-    expect(refusalsByUid(parts, refusals, (name) => `user:hash of ${name}`)).toEqual(
+    expect(refusalsByUid(config, refusals, (name) => `user:hash of ${name}`)).toEqual(
       new Map([
-        [uidOf(parts.resources), "schema"],
+        [uidOf(config.resources), "schema"],
         ["p", "sealed with an unknown key"],
-        [uidOf(parts.users), "format"],
+        [uidOf(config.users), "format"],
       ]),
     );
   });
@@ -180,6 +180,6 @@ describe("refusals of replicas", () => {
       [one, other],
       [other, one],
     ];
-    for (const refusals of orders) expect(refusalsByUid(parts, refusals, String).get("p")).toBe("a");
+    for (const refusals of orders) expect(refusalsByUid(config, refusals, String).get("p")).toBe("a");
   });
 });

@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
-import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { CompiledProject } from "../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { readDescription } from "../../../../pages/console/description.ts";
 import { describedText } from "../../../support/http/described.ts";
 import { project, withResource, withRootKey } from "../../../support/http/projects.ts";
 
-async function described(parts: ProjectParts) {
+async function described(parts: CompiledProject) {
   const live = createMemoryDirectory(systemClock);
   expect(live.put(parts)).toEqual([]);
   const found = live.directory.project(parts.project);

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
-import type { JsonObject, ProjectParts } from "../../../../../core/config/types.ts";
+import type { CompiledProject, JsonObject } from "../../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
 import { tenantsOf } from "../../../../fuzz/tenants.ts";
 import { describedText } from "../../../../support/http/described.ts";
@@ -28,7 +28,7 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 }
 
-function textOf(parts: ProjectParts): Promise<string> {
+function textOf(parts: CompiledProject): Promise<string> {
   const live = createMemoryDirectory(systemClock);
   expect(live.put(parts)).toEqual([]);
   const found = live.directory.project(parts.project);
@@ -36,7 +36,7 @@ function textOf(parts: ProjectParts): Promise<string> {
   return describedText(found.value, "https://api.example.org/default/shop");
 }
 
-const documentOf = async (parts: ProjectParts) => JSON.parse(await textOf(parts)) as Document;
+const documentOf = async (parts: CompiledProject) => JSON.parse(await textOf(parts)) as Document;
 
 // Compiles the OpenAPI schema once.
 const openApi = new Validator();
@@ -194,7 +194,7 @@ describe("the OpenAPI document of a project", () => {
 
   it("asks for credentials where the policies do, and names only problems that can occur", async () => {
     const shop = project("shop", withResource("books", { access: { read: "Anyone" }, scope: { read: "All" } }));
-    const statuses = async (parts: ProjectParts, path: string, method: string) => {
+    const statuses = async (parts: CompiledProject, path: string, method: string) => {
       const { responses = {} } = (await documentOf(parts)).paths[path]?.[method] ?? {};
       return Object.keys(responses as object);
     };
@@ -319,7 +319,7 @@ describe("the OpenAPI document of a project", () => {
   });
 
   it("names rates and their headers where the project has some", async () => {
-    const answers = async (parts: ProjectParts) => {
+    const answers = async (parts: CompiledProject) => {
       const { responses = {} } = (await documentOf(parts)).paths["/api/books"]?.get ?? {};
       return responses as Readonly<Record<string, { readonly headers?: object }>>;
     };
