@@ -29,5 +29,6 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
 }
 
 function withDetail(title: string, detail: string): string {
-  return detail === "" ? `${title}.` : `${title}. ${detail}`;
+  // Code in the detail is marked as in Markdown.
+  return detail === "" ? `${title}.` : `${title}. ${detail.replaceAll("`", "")}`;
 }

@@ -104,7 +104,7 @@ function PageButtons({ pages, page }: { readonly pages: ObjectPages; readonly pa
 
 function pageOf(state: PageState): ObjectsOfPage | undefined {
   if (state.kind === "page") return state.page;
-  return state.kind === "loading" ? state.before : undefined;
+  return state.before;
 }
 
 function statusOf(state: PageState, name: string, query: ListQuery): string {
@@ -113,7 +113,10 @@ function statusOf(state: PageState, name: string, query: ListQuery): string {
   const { page } = state;
   if (isEmpty(page, query)) return `No ${name} yet.`;
   const { pagesBefore } = page.position;
-  if (page.listed.length === 0 && pagesBefore === 0) return `No ${name} match the filters.`;
+  if (page.listed.length === 0 && pagesBefore === 0) {
+    const isText = query.conditions.some(({ value }) => /\p{L}/u.test(value));
+    return `No ${name} match the filters.${isText ? " Capital and small letters differ." : ""}`;
+  }
   const { count = page.listed.length } = page;
   const all = countOf(count, name);
   if (pagesBefore === 0) return all;

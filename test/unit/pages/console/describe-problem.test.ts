@@ -11,7 +11,7 @@ it.each([
   ],
   [{ status: 404, title: "Not found" }, "This does not exist, or it was deleted."],
   [{ status: 503, title: "Busy" }, "Busy."],
-  [{ status: 400, title: "Not valid", detail: "Write a number." }, "Not valid. Write a number."],
+  [{ status: 400, title: "Not valid", detail: "Write a number, as `1`." }, "Not valid. Write a number, as 1."],
   [{ status: 401, code: "token_expired", title: "Unauthorized" }, "Your sign-in has expired."],
   [{ status: 401, title: "Unauthorized", detail: "Send a header." }, "Your credentials are no longer accepted."],
   [
