@@ -57,6 +57,7 @@ export function App({ signIn, unsaved }: AppProps) {
       <Bar
         credential={isLocked ? undefined : signIn.credential}
         title={title}
+        isReadOnly={state.description?.isReadOnly === true}
         hidesSignIn={isGateShown}
         onSignIn={session.openGate}
         onSignOut={() => (unsaved.isEmpty ? signOut() : setSigningOut(true))}
@@ -169,25 +170,33 @@ function Chosen({ description, links, route }: ChosenProps) {
   const resource = description.resources.find(({ name }) => name === route.resource);
   if (resource === undefined) return <Missing what={`resource ${route.resource}`} />;
   if (route.kind === "list") return <ObjectList key={resource.name} resource={resource} query={route.query} />;
-  if (route.kind === "new" && !resource.may.create) return <MayNotCreate resource={resource.name} />;
+  if (route.kind === "new" && !resource.may.create) {
+    return <MayNotCreate resource={resource.name} isReadOnly={description.isReadOnly} />;
+  }
   const id = route.kind === "object" ? route.id : undefined;
   return <ObjectPage key={`${resource.name}/${id}`} resource={resource} id={id} />;
 }
 
-function MayNotCreate({ resource }: { readonly resource: string }) {
+interface MayNotCreateProps {
+  readonly resource: string;
+  readonly isReadOnly: boolean;
+}
+
+function MayNotCreate({ resource, isReadOnly }: MayNotCreateProps) {
   const { signIn, onSignIn } = useConsole();
+  const { caller } = signIn.credential ?? {};
   return (
     <>
       <ViewHeading name={`New ${singularOf(resource)}`} titled={`New – ${resource}`} />
-      {signIn.credential === undefined ? (
-        <p class="fault" role="alert">
-          You have to sign in to create objects of {resource}. <ActionButton onClick={onSignIn}>Sign in</ActionButton>
-        </p>
-      ) : (
-        <p class="fault" role="alert">
-          {signIn.credential.caller.name} may not create objects of {resource}.
-        </p>
-      )}
+      <p class="fault" role="alert">
+        {isReadOnly && "The project is read-only: nothing can be created."}
+        {!isReadOnly && caller !== undefined && `${caller.name} may not create objects of ${resource}.`}
+        {!isReadOnly && caller === undefined && (
+          <>
+            You have to sign in to create objects of {resource}. <ActionButton onClick={onSignIn}>Sign in</ActionButton>
+          </>
+        )}
+      </p>
     </>
   );
 }

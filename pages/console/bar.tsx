@@ -11,13 +11,14 @@ interface BarProps {
   /** With which requests are accepted. */
   readonly credential: Credential | undefined;
   readonly title: string;
+  readonly isReadOnly: boolean;
   readonly hidesSignIn: boolean;
   readonly onSignIn: () => void;
   readonly onSignOut: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
+export function Bar({ credential, title, isReadOnly, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
   const { caller, issuer } = credential ?? {};
   return (
     <header class="bar">
@@ -26,6 +27,7 @@ export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, child
           {title}
         </a>
       </strong>
+      {isReadOnly && <span class="quiet">read-only</span>}
       <nav aria-label="About the API" class="links">
         {children}
       </nav>

@@ -2,8 +2,10 @@
 // one opens it in its place.
 
 import { useMemo, useState } from "preact/hooks";
+import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { fits } from "../form/form-text.ts";
+import { isOwn } from "../permitted.ts";
 import { fragmentOf } from "../route.ts";
 import { CellEditor } from "./cell-editor.tsx";
 import { CellValue, cellText } from "./cell-value.tsx";
@@ -24,6 +26,7 @@ export interface ObjectTableProps {
 
 export function ObjectTable(props: ObjectTableProps) {
   const { resource, listed, sort, isEditing, onSort } = props;
+  const { signIn } = useConsole();
   const items = listed.map(({ item }) => item);
   // They stay while values are edited: the table would move away under the person's hands.
   const { columns, lead } = useMemo(() => {
@@ -59,6 +62,7 @@ export function ObjectTable(props: ObjectTableProps) {
               {...props}
               key={each.item.id}
               each={each}
+              isEditing={isEditing && (!resource.isOwnOnly || isOwn(each.item, signIn.credential?.caller))}
               columns={columns}
               lead={lead}
               open={open}

@@ -2,10 +2,12 @@
 // nobody has changed it meanwhile.
 
 import { useMemo, useRef } from "preact/hooks";
+import type { Caller } from "../../sign-in/sign-in.ts";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { prettyJson } from "../editor/pretty.ts";
 import { FormOrJson } from "../form/form-or-json.tsx";
+import { isOwn } from "../permitted.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
 import { StoredActions } from "../stored/stored-actions.tsx";
@@ -15,7 +17,7 @@ import { go } from "../use-route.ts";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
 import { type Edited, editablePart, readEdited } from "./changes.ts";
-import { titleOf } from "./columns.ts";
+import { type StoredObject, titleOf } from "./columns.ts";
 import { keepNumbersExact } from "./exact-number.ts";
 import { singularOf } from "./names.ts";
 import { timeOf } from "./time-of.ts";
@@ -58,9 +60,11 @@ interface LoadedObjectFormProps {
 }
 
 function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
-  const { unsaved, visited } = useConsole();
+  const { signIn, unsaved, visited } = useConsole();
   const isShown = useIsShown();
-  const { name, may } = resource;
+  const { name } = resource;
+  const caller = signIn.credential?.caller;
+  const may = useMemo(() => mayOf(resource, stored, caller), [resource, stored, caller]);
   const { draft, writeProblem, conflict, writing } = object.state;
   const edited = readEdited(stored.body, draft);
   const isDirty = !edited.ok || edited.isChanged;
@@ -94,7 +98,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
           canSave={canSave}
           onSettled={onSettled}
           recreate={
-            may.create
+            resource.may.create
               ? { label: "Create a new object from mine", onClick: () => void recreation.create(draft) }
               : undefined
           }
@@ -131,6 +135,11 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
       </StoredActions>
     </>
   );
+}
+
+function mayOf({ may, isOwnOnly }: Resource, { body }: Stored, caller: Caller | undefined) {
+  const isTheirs = isOwnOnly && !isOwn(JSON.parse(body) as StoredObject, caller);
+  return isTheirs ? { update: false, delete: false } : may;
 }
 
 function statusOf({ writing, message }: StoredTextState, edited: Edited): string {
