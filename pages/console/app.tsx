@@ -18,7 +18,7 @@ import { RootKeyPage } from "./root-key/root-key-page.tsx";
 import type { Route } from "./route.ts";
 import { Start } from "./start.tsx";
 import type { UnsavedChanges } from "./unsaved.ts";
-import { type FollowedDescription, type Links, type ProjectChange, useDescription } from "./use-description.ts";
+import { type FollowedDescription, type ProjectChange, useDescription } from "./use-description.ts";
 import { useNavigation } from "./use-route.ts";
 import { type Owner, type Session, useSession } from "./use-session.ts";
 import { ViewHeading } from "./view-heading.tsx";
@@ -61,13 +61,7 @@ export function App({ signIn, unsaved }: AppProps) {
         hidesSignIn={isGateShown}
         onSignIn={session.openGate}
         onSignOut={() => (unsaved.isEmpty ? signOut() : setSigningOut(true))}
-      >
-        {state.loaded?.links.map(({ text, href }) => (
-          <a key={href} href={href} target="_blank" rel="noopener">
-            {text}
-          </a>
-        ))}
-      </Bar>
+      />
       {isGateShown && (
         <Gate
           signIn={signIn}
@@ -133,7 +127,7 @@ function Content({ state, route }: { readonly state: FollowedDescription; readon
       <div class="columns">
         <DataNavigation description={description} route={route} />
         <main>
-          <Chosen description={description} links={loaded?.links ?? []} route={route} />
+          <Chosen description={description} reference={loaded?.reference} route={route} />
         </main>
       </div>
     </>
@@ -156,12 +150,12 @@ function Refused({ state: { problem } }: { readonly state: FollowedDescription }
 
 interface ChosenProps {
   readonly description: Description;
-  readonly links: Links;
+  readonly reference: string | undefined;
   readonly route: Route;
 }
 
-function Chosen({ description, links, route }: ChosenProps) {
-  if (route.kind === "start") return <Start description={description} links={links} />;
+function Chosen({ description, reference, route }: ChosenProps) {
+  if (route.kind === "start") return <Start description={description} reference={reference} />;
   if (route.kind === "rootKey") {
     const rootKey = description.rootKeys.find(({ name }) => name === route.rootKey);
     if (rootKey === undefined) return <Missing what={`root key ${route.rootKey}`} />;

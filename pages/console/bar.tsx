@@ -1,6 +1,5 @@
-// The bar at the top: the project's name, where it is described, and who is signed in.
+// The bar at the top: the project's name, and who is signed in.
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import type { Credential } from "../sign-in/sign-in.ts";
 import { SignedInAs } from "../sign-in/signed-in-as.tsx";
@@ -15,10 +14,9 @@ interface BarProps {
   readonly hidesSignIn: boolean;
   readonly onSignIn: () => void;
   readonly onSignOut: () => void;
-  readonly children: ComponentChildren;
 }
 
-export function Bar({ credential, title, isReadOnly, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
+export function Bar({ credential, title, isReadOnly, hidesSignIn, onSignIn, onSignOut }: BarProps) {
   const { caller, issuer } = credential ?? {};
   return (
     <header class="bar">
@@ -28,9 +26,6 @@ export function Bar({ credential, title, isReadOnly, hidesSignIn, onSignIn, onSi
         </a>
       </strong>
       {isReadOnly && <span class="quiet">read-only</span>}
-      <nav aria-label="About the API" class="links">
-        {children}
-      </nav>
       <span id="who" role="status">
         <SignedInAs credential={credential} />
       </span>

@@ -4,16 +4,15 @@ import type { Description, Resource } from "./description.ts";
 import { NewestObjects, useNewest } from "./objects/newest-objects.tsx";
 import type { LoadedPage } from "./objects/use-object-pages.ts";
 import { fragmentOf } from "./route.ts";
-import type { Links } from "./use-description.ts";
 import { ViewHeading } from "./view-heading.tsx";
 
 export interface StartProps {
   readonly description: Description;
-  /** Where else the project is described. */
-  readonly links: Links;
+  /** Relative URL of the reference page, where people may read it. */
+  readonly reference: string | undefined;
 }
 
-export function Start({ description, links }: StartProps) {
+export function Start({ description, reference }: StartProps) {
   const { title, resources, rootKeys } = description;
   const newest = useNewest(resources);
   const isEmpty = resources.length === 0 && rootKeys.length === 0;
@@ -32,14 +31,12 @@ export function Start({ description, links }: StartProps) {
           </li>
         ))}
       </ul>
-      {links.length > 0 && (
+      {reference !== undefined && (
         <p>
           For developers:{" "}
-          {links.map(({ text, href }) => (
-            <a key={href} class="link" href={href} target="_blank" rel="noopener">
-              {text}
-            </a>
-          ))}
+          <a href={reference} target="_blank" rel="noopener">
+            API reference
+          </a>
         </p>
       )}
     </>

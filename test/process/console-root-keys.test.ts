@@ -136,6 +136,35 @@ describe("a root key in the console", () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
+  it("changes a text, a number, or a yes or no without JSON, and never saves what isn't JSON", async () => {
+    const page = await opened();
+    const control = "document.querySelector('.value form input')";
+    const edit = async (name: string, text: string, saved: unknown): Promise<void> => {
+      await page.until(row(name));
+      await page.evaluate(`${row(name)}.click()`);
+      await page.until(`${control}?.labels[0].innerText === ${JSON.stringify(name)}`);
+      await page.evaluate(`${control}.focus(); ${control}.select()`);
+      await page.type(text);
+      await page.press("Enter");
+      await page.until(shows("Saved."));
+      expect(await stored(`/${name}`)).toBe(saved);
+    };
+    await edit("currency", "CHF", "CHF");
+    await edit("freeShippingFrom", "45.5", 45.5);
+    await page.evaluate(`${row("beta")}.click()`);
+    await page.until(`${control}?.type === "checkbox"`);
+    await page.evaluate(`${control}.click()`);
+    await click(page, "Save");
+    await page.until(shows("Saved."));
+    expect(await stored("/beta")).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await click(page, "JSON");
+    await page.until(editor);
+    await enter(page, "CHF", editor);
+    expect(await page.evaluate(`${named("Save")}.ariaDisabled`)).toBe("true");
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
   it("adds members and elements, and says why it can't", async () => {
     const page = await opened();
     await page.until(named("Add a member"));

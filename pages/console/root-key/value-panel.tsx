@@ -1,11 +1,16 @@
 // The chosen value: an editor for it, and what can be done with it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { canonicalJson } from "../../../core/json/canonical.ts";
 import { kindOf } from "../../../core/json/members.ts";
 import { useConsole } from "../console-context.ts";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
-import { prettyJson } from "../editor/pretty.ts";
+import { maxStoredDepth, prettyJson } from "../editor/pretty.ts";
+import type { Control } from "../fields.ts";
+import { fits } from "../form/form-text.ts";
+import { ScalarControl } from "../form/scalar-control.tsx";
+import { Tabs } from "../form/tabs.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
 import { sendConditionally } from "../stored/send-conditionally.ts";
@@ -84,14 +89,16 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
   const { draft, writeProblem, conflict, writing } = value.state;
   const [added, setAdded] = useState("");
   const kind = kindOf(stored.text);
-  const canSave = may.write && value.isDirty && writing === undefined;
+  const canSave = may.write && value.isDirty && writing === undefined && isJsonText(draft);
   const save = async (over: Stored | undefined): Promise<void> => {
     if (canSave && (await value.save(over))) onWritten("save");
   };
   return (
     <>
-      <JsonEditor
+      <ValueEditor
         label={`Value of ${url}`}
+        name={path.at(-1) ?? rootKey}
+        kind={kind}
         text={draft}
         readOnly={!may.write}
         onChange={(text) => {
@@ -142,6 +149,63 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
     </>
   );
 }
+
+function isJsonText(text: string): boolean {
+  return canonicalJson(text, maxStoredDepth).ok;
+}
+
+interface ValueEditorProps {
+  readonly label: string;
+  /** What people read of the value's place. */
+  readonly name: string;
+  /** Of what is stored. */
+  readonly kind: string;
+  readonly text: string;
+  readonly readOnly: boolean;
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+}
+
+/** A text, a number or a yes or no needs no JSON; it can become anything else by it. */
+function ValueEditor({ name, kind, ...editor }: ValueEditorProps) {
+  const { label, text, readOnly, onChange, onSave } = editor;
+  const [isJson, setJson] = useState(false);
+  const id = useId();
+  const control = controls.get(kind);
+  if (control === undefined || readOnly) return <JsonEditor {...editor} />;
+  const field = { name, label: name, types: [kind], isRequired: true, control };
+  const empty = kind === "string" ? '""' : "";
+  const isShown = text === "" || (isJsonText(text) && fits(control, text) && text !== "null");
+  return (
+    <Tabs label={label} tabs={["Value", "JSON"]} chosen={isJson ? 1 : 0} onChoose={(index) => setJson(index === 1)}>
+      {isJson && <JsonEditor {...editor} />}
+      {!isJson && !isShown && <p class="quiet">What you entered is of another kind. Go on as JSON.</p>}
+      {!isJson && isShown && (
+        <form
+          class={`field ${kind}`}
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSave();
+          }}
+        >
+          <label for={id}>{name}</label>
+          <ScalarControl
+            field={field}
+            value={text === "" ? undefined : text}
+            onChange={(changed) => onChange(changed ?? empty)}
+            attributes={{ id }}
+          />
+        </form>
+      )}
+    </Tabs>
+  );
+}
+
+const controls: ReadonlyMap<string, Control> = new Map([
+  ["string", { kind: "text", isLong: false }],
+  ["number", { kind: "number", step: "any" }],
+  ["boolean", { kind: "boolean" }],
+]);
 
 function statusOf({ writing, message }: StoredTextState): string {
   if (writing === undefined) return message;
