@@ -27,7 +27,7 @@ export function Start({ description, reference }: StartProps) {
         {rootKeys.map(({ name }) => (
           <li key={name}>
             <a href={fragmentOf({ kind: "rootKey", rootKey: name })}>{name}</a>
-            <p class="quiet">Settings as a tree</p>
+            <p class="quiet">Settings and other values</p>
           </li>
         ))}
       </ul>

@@ -254,7 +254,7 @@ describe("an object", () => {
     await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was saved")`);
     expect(await page.evaluate("document.activeElement.closest('.conflict') !== null")).toBe(true);
     expect(await page.evaluate(differences)).toEqual([
-      'title changed by both Stored now "Theirs" Yours "Mine"',
+      "title changed by both Stored now Theirs Yours Mine",
       "price changed by you Stored now 1.0 Yours none",
       "isbn changed by you Stored now 9007199254740993 Yours none",
       "tags changed by both Stored now [] Yours none",
@@ -280,7 +280,7 @@ describe("an object", () => {
     await replace(id, { title: "Theirs again" });
     await enter(page, '{"title":"Mine again"}', editor);
     await click(page, "Save");
-    await click(page, "Load the stored object");
+    await click(page, "Take theirs, drop mine");
     await page.until(`${editor}.innerText.includes('Theirs again')`);
     expect((await stored(id)).json()).toMatchObject({ title: "Theirs again" });
   });
@@ -302,7 +302,7 @@ describe("an object", () => {
     await click(page, "Delete");
     await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was deleted")`);
     const offers = "[...document.querySelectorAll('.conflict button')].map((each) => each.innerText)";
-    expect(await page.evaluate(offers)).toEqual(["Load the stored object", "Delete it anyway"]);
+    expect(await page.evaluate(offers)).toEqual(["Keep it", "Delete it anyway"]);
     await click(page, "Delete it anyway");
     await page.until("location.hash === '#/api/receipts'");
     expect((await listed("receipts")).count).toBe(0);
@@ -359,9 +359,7 @@ describe("an object", () => {
     await click(page, "Save");
     const list = "document.querySelector('.json-faults').innerText";
     await page.until(`${list} !== ""`);
-    expect(await page.evaluate(faults)).toEqual([
-      "The object does not match its schema. What is wrong is marked below.",
-    ]);
+    expect(await page.evaluate(faults)).toEqual(["Some fields are not right yet. They are marked below."]);
     expect(await page.evaluate(list)).toBe(
       "Line 2 /title Must have at least 1 character\nLine 3 /price Must be greater than 0",
     );

@@ -5,7 +5,7 @@
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../../sign-in/problem.ts";
 import { useConsole } from "../console-context.ts";
-import { describeProblem } from "../describe-problem.ts";
+import { describeFault, describeProblem } from "../describe-problem.ts";
 import type { Field } from "../fields.ts";
 import { ScalarControl } from "../form/scalar-control.tsx";
 import { type Answer, sendConditionally } from "../stored/send-conditionally.ts";
@@ -115,7 +115,7 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
                 replaces it with yours.
               </>
             ) : (
-              wordsOf(problem, signIn.credential !== undefined)
+              wordsOf(field, problem, signIn.credential !== undefined)
             )}
           </p>
         )}
@@ -130,10 +130,10 @@ function listedIn({ text, etag }: Extract<Answer, { readonly ok: true }>): Liste
   return { item: JSON.parse(text, keepNumbersExact) as StoredObject, etag };
 }
 
-function wordsOf(problem: Problem, isSignedIn: boolean): string {
+function wordsOf(field: Field, problem: Problem, isSignedIn: boolean): string {
   const { code, errors = [] } = problem;
   const [error] = errors;
   return code === "validation_failed" && error !== undefined
-    ? `${error.message}.`
+    ? describeFault(field, error)
     : describeProblem(problem, isSignedIn);
 }

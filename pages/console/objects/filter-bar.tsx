@@ -186,11 +186,12 @@ interface Filterable {
 
 type Fields = ReadonlyMap<string, Filterable>;
 
-/** What people look for in a text is a part of it. */
+/** People look for a part of a text, and for what was created since a day. */
 function firstCondition(name: string, { operators, field }: Filterable): Condition {
   const [first = ""] = operators.keys();
   const isText = field === undefined || isFreeText(field);
-  const operator = isText && operators.has("contains") ? "contains" : first;
+  const usual = ["contains", ...(name === createdField ? ["ge"] : [])];
+  const operator = (isText ? usual.find((each) => operators.has(each)) : undefined) ?? first;
   return withOperator({ field: name, operator, value: "" }, operator, isBoolean(field));
 }
 

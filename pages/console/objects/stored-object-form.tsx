@@ -154,7 +154,8 @@ function Metadata({ body }: { readonly body: string }) {
   if (created === undefined) return null;
   return (
     <p class="quiet">
-      Created {timeOf(created)} by {kind === "anonymous" ? "an anonymous caller" : `${creator} (${kind})`}
+      Created {timeOf(created)} by{" "}
+      {kind === "anonymous" ? "an anonymous caller" : `${kind === "apikey" ? "the API key " : ""}${creator}`}
     </p>
   );
 }

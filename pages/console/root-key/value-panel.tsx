@@ -85,10 +85,11 @@ interface LoadedPanelProps extends ValuePanelProps {
 }
 
 function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
-  const { rootKey, path, url, may, onWritten } = props;
+  const { rootKey, path, may, onWritten } = props;
   const { draft, writeProblem, conflict, writing } = value.state;
   const [added, setAdded] = useState("");
   const kind = kindOf(stored.text);
+  const place = [rootKey, ...path].join(" › ");
   const canSave = may.write && value.isDirty && writing === undefined && isJsonText(draft);
   const save = async (over: Stored | undefined): Promise<void> => {
     if (canSave && (await value.save(over))) onWritten("save");
@@ -96,7 +97,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
   return (
     <>
       <ValueEditor
-        label={`Value of ${url}`}
+        label={`Value of ${place}`}
         name={path.at(-1) ?? rootKey}
         kind={kind}
         text={draft}
@@ -125,7 +126,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
           onSave={() => void save(stored)}
           deletion={{
             title: "Delete this value?",
-            text: `What is stored at ${url} is deleted for everybody. This can't be undone.`,
+            text: `What is stored at ${place} is deleted for everybody. This can't be undone.`,
           }}
           onDelete={() => void value.remove(stored).then((isDone) => isDone && onWritten("delete"))}
         />
@@ -141,7 +142,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
           disabledReason={value.isDirty ? "Save or discard what you entered above first." : undefined}
           onDirty={onAdding}
           onAdded={(name) => {
-            setAdded(name === undefined ? "Added an element." : `Added ${name}.`);
+            setAdded(name === undefined ? "Added an entry." : `Added ${name}.`);
             onWritten("add");
           }}
         />
