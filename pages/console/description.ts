@@ -28,6 +28,8 @@ export interface Resource {
   readonly maxPageSize: number;
   readonly may: {
     readonly list: boolean;
+    /** Without credentials. */
+    readonly listAnonymously: boolean;
     readonly create: boolean;
     readonly update: boolean;
     readonly delete: boolean;
@@ -81,6 +83,7 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
     maxPageSize: Number(objectAt(named("_limit"), "schema")["maximum"] ?? 100),
     may: {
       list: get !== undefined,
+      listAnonymously: asObject(get)["x-jsonplane-permission"] === "Anyone",
       create: post !== undefined,
       update: single["put"] !== undefined,
       delete: single["delete"] !== undefined,

@@ -1,5 +1,6 @@
 // What the console begins with: what there is, and what may be done with it.
 
+import { isDevMode } from "../sign-in/dev-mode.ts";
 import type { Description, Resource } from "./description.ts";
 import { NewestObjects, useNewest } from "./objects/newest-objects.tsx";
 import type { LoadedPage } from "./objects/use-object-pages.ts";
@@ -37,6 +38,11 @@ export function Start({ description, reference }: StartProps) {
           <a href={reference} target="_blank" rel="noopener">
             API reference
           </a>
+        </p>
+      )}
+      {isDevMode() && (
+        <p>
+          <a href="../..">All projects of jsonplane dev</a>
         </p>
       )}
     </>

@@ -366,13 +366,15 @@ describe("an object", () => {
     await click(page, "Discard changes");
     await page.until(`${list} === "" && ${editor}.innerText.includes('Book 01')`);
     await click(page, "Delete…");
-    await page.until("document.querySelector('dialog[open]')");
+    await page.until("document.querySelector('dialog[open] h2')?.innerText === 'Delete “Book 01”?'");
     expect(await violationsOf(page)).toEqual([]);
     await click(page, "Cancel");
     expect((await stored(id)).status).toBe(200);
     await click(page, "Delete…");
     await click(page, "Delete");
-    await page.until("location.hash === '#/api/books' && document.activeElement.tagName === 'H1'");
+    await page.until(
+      `location.hash === '#/api/books' && document.activeElement.tagName === 'H1' && ${shows("Deleted.")}`,
+    );
     expect((await stored(id)).status).toBe(404);
   });
 

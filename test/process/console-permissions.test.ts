@@ -89,6 +89,12 @@ describe("who opens the console", () => {
     expect(await page.evaluate(isReadOnly)).toBe(found.length === 0);
   });
 
+  it("without credentials asks on the first page for nothing that it may not read", async () => {
+    const page = await opened("/", undefined);
+    await page.until("document.querySelector('main').innerText.includes('1 book')");
+    expect(page.requests.filter((url) => url.includes("/api/tasks"))).toEqual([]);
+  });
+
   it.each([
     ["to sign in", undefined, "You have to sign in to create objects of books. Sign in"],
     ["that it may not", "visitor", "visitor may not create objects of books."],

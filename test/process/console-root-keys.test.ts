@@ -157,6 +157,10 @@ describe("a root key in the console", () => {
     await click(page, "Save");
     await page.until(shows("Saved."));
     expect(await stored("/beta")).toBe(true);
+    // What somebody else has changed is shown in the tree, too.
+    await put("/currency", '"GBP"');
+    await page.evaluate(`${row("currency")}.click()`);
+    await page.until(`${row("currency")}.innerText.includes("GBP")`);
     expect(await violationsOf(page)).toEqual([]);
     await click(page, "JSON");
     await page.until(editor);

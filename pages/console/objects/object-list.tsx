@@ -26,6 +26,8 @@ export function ObjectList({ resource, query }: ObjectListProps) {
   const { state } = pages;
   const { name } = resource;
   const [isEditing, setEditing] = useState(false);
+  /** On the way to this list. */
+  const [done] = useState(() => ({ words: visited.takeDone(), query }));
   useEffect(() => visited.show({ kind: "list", resource: name, query }), [visited, name, query]);
   const listQuery = readListQuery(query);
   const show = (change: Partial<ListQuery>): void => {
@@ -47,7 +49,7 @@ export function ObjectList({ resource, query }: ObjectListProps) {
       </p>
       <div class="heading">
         <p class="quiet" role="status">
-          {statusOf(state, name, listQuery)}
+          {done.query === query && done.words} {statusOf(state, name, listQuery)}
         </p>
         {page !== undefined && page.listed.length > 0 && resource.may.update && (
           <button type="button" aria-pressed={isEditing} onClick={() => setEditing(!isEditing)}>
@@ -119,7 +121,7 @@ function statusOf(state: PageState, name: string, query: ListQuery): string {
   }
   const { count = page.listed.length } = page;
   const all = countOf(count, name);
-  if (pagesBefore === 0) return all;
+  if (pagesBefore === 0 && page.next === undefined) return all;
   return `${all}, ${pagesBefore === undefined ? "a page after the first" : `page ${pagesBefore + 1}`}`;
 }
 

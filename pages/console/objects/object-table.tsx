@@ -138,18 +138,23 @@ function Cell({ resource, each, column, isEditing, open, onOpen, onClose, onStor
     );
   }
   return (
-    <CellEditor
-      url={`api/${encodeURIComponent(resource.name)}/${encodeURIComponent(each.item.id)}`}
-      listed={each}
-      path={column.path}
-      field={field}
-      onStored={onStored}
-      onClose={(hasFocus) => {
-        onClose(id);
-        // Once it is drawn as a button again.
-        if (hasFocus) requestAnimationFrame(() => document.getElementById(id)?.focus());
-      }}
-    />
+    <>
+      <span class="cell" aria-hidden="true">
+        <CellValue value={value} />
+      </span>
+      <CellEditor
+        url={`api/${encodeURIComponent(resource.name)}/${encodeURIComponent(each.item.id)}`}
+        listed={each}
+        path={column.path}
+        field={field}
+        onStored={onStored}
+        onClose={(hasFocus) => {
+          onClose(id);
+          // Once it is drawn as a button again.
+          if (hasFocus) requestAnimationFrame(() => document.getElementById(id)?.focus());
+        }}
+      />
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 // A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that
 // nobody has changed it meanwhile.
 
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Caller } from "../../sign-in/sign-in.ts";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
@@ -40,7 +40,7 @@ export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
     <>
       <ViewHeading name={title ?? id} titled={`${title ?? id} – ${resource.name}`} />
       {title !== undefined && <p class="quiet id">{id}</p>}
-      {stored !== undefined && <LoadedObjectForm resource={resource} object={object} stored={stored} />}
+      {stored !== undefined && <LoadedObjectForm resource={resource} object={object} stored={stored} title={title} />}
       {stored === undefined && loadProblem === undefined && <p role="status">Loading…</p>}
       {stored === undefined && <ProblemMessage problem={loadProblem} />}
     </>
@@ -57,11 +57,13 @@ interface LoadedObjectFormProps {
   readonly resource: Resource;
   readonly object: StoredText;
   readonly stored: Stored;
+  readonly title: string | undefined;
 }
 
-function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
+function LoadedObjectForm({ resource, object, stored, title }: LoadedObjectFormProps) {
   const { signIn, unsaved, visited } = useConsole();
   const isShown = useIsShown();
+  const [done] = useState(() => visited.takeDone());
   const { name } = resource;
   const caller = signIn.credential?.caller;
   const may = useMemo(() => mayOf(resource, stored, caller), [resource, stored, caller]);
@@ -74,6 +76,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
   const leaveDeleted = (): void => {
     if (!isShown.current) return;
     unsaved.clear();
+    visited.leaveWith("Deleted.");
     go(visited.latestOf(name));
   };
   const form = useRef<HTMLFormElement>(null);
@@ -120,7 +123,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         canSave={canSave && isDirty}
         onSave={save}
         deletion={{
-          title: `Delete this ${singularOf(name)}?`,
+          title: title === undefined ? `Delete this ${singularOf(name)}?` : `Delete “${title}”?`,
           text: "It is deleted for everybody. This can't be undone.",
         }}
         onDelete={() =>
@@ -130,7 +133,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         }
       >
         <span role="status" class="quiet">
-          {statusOf(object.state, edited)}
+          {statusOf(object.state, edited) || done}
         </span>
       </StoredActions>
     </>

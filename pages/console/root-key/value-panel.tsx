@@ -19,6 +19,7 @@ import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.
 import { useStoredText } from "../stored/use-stored-text.ts";
 import { AddMember } from "./add-member.tsx";
 import { hasKeptPlace, leadsThroughArray } from "./kept-place.ts";
+import { textAt } from "./tree-rows.ts";
 import { urlOf, type ValuePath } from "./value-path.ts";
 
 /** `load`: nothing was written, but the tree shows less than what is stored. */
@@ -40,7 +41,7 @@ export interface ValuePanelProps {
 }
 
 export function ValuePanel(props: ValuePanelProps) {
-  const { url, reloadCount, onDirty } = props;
+  const { url, path, whole, reloadCount, onDirty, onWritten } = props;
   const hasMoved = useHasMoved(props);
   const value = useStoredText({ url, editable: prettyJson, writeOf: (body) => ({ method: "PUT", body }), hasMoved });
   const [isAdding, setAdding] = useState(false);
@@ -52,6 +53,13 @@ export function ValuePanel(props: ValuePanelProps) {
     loadedCount.current = reloadCount;
   }, [reloadCount, value]);
   const { stored, loadProblem } = value.state;
+  const isCompared = useRef(false);
+  useEffect(() => {
+    if (stored === undefined || isCompared.current) return;
+    isCompared.current = true;
+    // Somebody has changed it since the tree was read.
+    if (stored.body !== textAt(whole, path)) onWritten("load");
+  }, [stored]);
   return (
     <>
       <ProblemMessage problem={loadProblem} />
@@ -94,6 +102,11 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
   const save = async (over: Stored | undefined): Promise<void> => {
     if (canSave && (await value.save(over))) onWritten("save");
   };
+  const status = (
+    <span role="status" class="quiet">
+      {added === "" ? statusOf(value.state) : added}
+    </span>
+  );
   return (
     <>
       <ValueEditor
@@ -129,11 +142,11 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
             text: `What is stored at ${place} is deleted for everybody. This can't be undone.`,
           }}
           onDelete={() => void value.remove(stored).then((isDone) => isDone && onWritten("delete"))}
-        />
+        >
+          {status}
+        </StoredActions>
       )}
-      <p role="status" class="quiet">
-        {added === "" ? statusOf(value.state) : added}
-      </p>
+      {!may.write && !may.delete && status}
       {may.add && (kind === "object" || kind === "array") && (
         <AddMember
           rootKey={rootKey}

@@ -33,7 +33,7 @@ describe("a view whose project has changed", () => {
     isReadOnly: false,
     resources: resources.map((name) => ({
       ...{ name, fields: [], filters: [], sortable: new Set<string>(), maxPageSize: 100 },
-      may: { list: true, create, update: true, delete: true },
+      may: { list: true, listAnonymously: false, create, update: true, delete: true },
       isOwnOnly: false,
     })),
     rootKeys: [{ name: "settings", may: rights }],

@@ -203,8 +203,6 @@ describe("the OpenAPI document of a project", () => {
     expect(paths["/api/books"]?.post?.security).toEqual([{ bearer: [] }, { apikey: [] }]);
     const permissionOf = (method: string) => paths["/api/books"]?.[method]?.["x-jsonplane-permission"];
     expect([permissionOf("get"), permissionOf("post")]).toEqual(["Anyone", "Authenticated"]);
-    const scopes = Object.values(paths["/api/books/{id}"] ?? {}).map((each) => each["x-jsonplane-scope"]);
-    expect(scopes.filter(Boolean)).toEqual(["Own", "Own", "Own"]);
     expect(await statuses(shop, "/api/books", "get")).toEqual(["200", "304", "400", "401", "408", "412", "431", "503"]);
     expect(await statuses(shop, "/api/books/{id}", "delete")).toContain("403");
     const open = project("shop", withResource("books"), withAuthenticationDisabled());
