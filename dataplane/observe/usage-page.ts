@@ -38,11 +38,11 @@ export function usagePage({ projects, further }: UsagePage): string {
     further > 0
       ? `<p class="none">${number(further)} more projects had requests or have quotas; each has a page of its own.</p>`
       : "";
-  const body = sections + more || '<p class="none">No Key/Value request within the last hour.</p>';
+  const body = sections + more || '<p class="none">No request to a root key within the last hour.</p>';
   return (
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Key/Value usage</title>` +
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Requests to root keys</title>` +
     `<meta name="viewport" content="width=device-width"><style>${style}</style>` +
-    '<header><h1><a href="/usage">Key/Value usage</a></h1><p>The last hour as this replica counted it, in steps of five ' +
+    '<header><h1><a href="/usage">Requests to root keys</a></h1><p>The last hour as this replica counted it, in steps of five ' +
     `minutes; the last one is under way. Times are UTC.</p></header>${body}</html>`
   );
 }

@@ -18,7 +18,7 @@ import { RootKeyPage } from "./root-key/root-key-page.tsx";
 import type { Route } from "./route.ts";
 import { Start } from "./start.tsx";
 import type { UnsavedChanges } from "./unsaved.ts";
-import { type FollowedDescription, type Links, type ProjectChange, useDescription } from "./use-description.ts";
+import { type FollowedDescription, type ProjectChange, useDescription } from "./use-description.ts";
 import { useNavigation } from "./use-route.ts";
 import { type Owner, type Session, useSession } from "./use-session.ts";
 import { ViewHeading } from "./view-heading.tsx";
@@ -57,16 +57,11 @@ export function App({ signIn, unsaved }: AppProps) {
       <Bar
         credential={isLocked ? undefined : signIn.credential}
         title={title}
+        isReadOnly={state.description?.isReadOnly === true}
         hidesSignIn={isGateShown}
         onSignIn={session.openGate}
         onSignOut={() => (unsaved.isEmpty ? signOut() : setSigningOut(true))}
-      >
-        {state.loaded?.links.map(({ text, href }) => (
-          <a key={href} href={href} target="_blank" rel="noopener">
-            {text}
-          </a>
-        ))}
-      </Bar>
+      />
       {isGateShown && (
         <Gate
           signIn={signIn}
@@ -132,7 +127,7 @@ function Content({ state, route }: { readonly state: FollowedDescription; readon
       <div class="columns">
         <DataNavigation description={description} route={route} />
         <main>
-          <Chosen description={description} links={loaded?.links ?? []} route={route} />
+          <Chosen description={description} reference={loaded?.reference} route={route} />
         </main>
       </div>
     </>
@@ -155,12 +150,12 @@ function Refused({ state: { problem } }: { readonly state: FollowedDescription }
 
 interface ChosenProps {
   readonly description: Description;
-  readonly links: Links;
+  readonly reference: string | undefined;
   readonly route: Route;
 }
 
-function Chosen({ description, links, route }: ChosenProps) {
-  if (route.kind === "start") return <Start description={description} links={links} />;
+function Chosen({ description, reference, route }: ChosenProps) {
+  if (route.kind === "start") return <Start description={description} reference={reference} />;
   if (route.kind === "rootKey") {
     const rootKey = description.rootKeys.find(({ name }) => name === route.rootKey);
     if (rootKey === undefined) return <Missing what={`root key ${route.rootKey}`} />;
@@ -169,25 +164,33 @@ function Chosen({ description, links, route }: ChosenProps) {
   const resource = description.resources.find(({ name }) => name === route.resource);
   if (resource === undefined) return <Missing what={`resource ${route.resource}`} />;
   if (route.kind === "list") return <ObjectList key={resource.name} resource={resource} query={route.query} />;
-  if (route.kind === "new" && !resource.may.create) return <MayNotCreate resource={resource.name} />;
+  if (route.kind === "new" && !resource.may.create) {
+    return <MayNotCreate resource={resource.name} isReadOnly={description.isReadOnly} />;
+  }
   const id = route.kind === "object" ? route.id : undefined;
   return <ObjectPage key={`${resource.name}/${id}`} resource={resource} id={id} />;
 }
 
-function MayNotCreate({ resource }: { readonly resource: string }) {
+interface MayNotCreateProps {
+  readonly resource: string;
+  readonly isReadOnly: boolean;
+}
+
+function MayNotCreate({ resource, isReadOnly }: MayNotCreateProps) {
   const { signIn, onSignIn } = useConsole();
+  const { caller } = signIn.credential ?? {};
   return (
     <>
       <ViewHeading name={`New ${singularOf(resource)}`} titled={`New – ${resource}`} />
-      {signIn.credential === undefined ? (
-        <p class="fault" role="alert">
-          You have to sign in to create objects of {resource}. <ActionButton onClick={onSignIn}>Sign in</ActionButton>
-        </p>
-      ) : (
-        <p class="fault" role="alert">
-          {signIn.credential.caller.name} may not create objects of {resource}.
-        </p>
-      )}
+      <p class="fault" role="alert">
+        {isReadOnly && "The project is read-only: nothing can be created."}
+        {!isReadOnly && caller !== undefined && `${caller.name} may not create objects of ${resource}.`}
+        {!isReadOnly && caller === undefined && (
+          <>
+            You have to sign in to create objects of {resource}. <ActionButton onClick={onSignIn}>Sign in</ActionButton>
+          </>
+        )}
+      </p>
     </>
   );
 }

@@ -1,6 +1,5 @@
-// The bar at the top: the project's name, where it is described, and who is signed in.
+// The bar at the top: the project's name, and who is signed in.
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import type { Credential } from "../sign-in/sign-in.ts";
 import { SignedInAs } from "../sign-in/signed-in-as.tsx";
@@ -11,13 +10,13 @@ interface BarProps {
   /** With which requests are accepted. */
   readonly credential: Credential | undefined;
   readonly title: string;
+  readonly isReadOnly: boolean;
   readonly hidesSignIn: boolean;
   readonly onSignIn: () => void;
   readonly onSignOut: () => void;
-  readonly children: ComponentChildren;
 }
 
-export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
+export function Bar({ credential, title, isReadOnly, hidesSignIn, onSignIn, onSignOut }: BarProps) {
   const { caller, issuer } = credential ?? {};
   return (
     <header class="bar">
@@ -26,9 +25,7 @@ export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, child
           {title}
         </a>
       </strong>
-      <nav aria-label="About the API" class="links">
-        {children}
-      </nav>
+      {isReadOnly && <span class="quiet">read-only</span>}
       <span id="who" role="status">
         <SignedInAs credential={credential} />
       </span>

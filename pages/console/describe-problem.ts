@@ -1,7 +1,8 @@
 // From a refused request to words for a person. The details of some statuses are for programs, so
 // other words are here.
 
-import type { Problem } from "../sign-in/problem.ts";
+import type { Problem, ProblemItem } from "../sign-in/problem.ts";
+import type { Field } from "./fields.ts";
 
 /** No server answered. */
 export const unreachable: Problem = { status: 0, title: "The server can't be reached" };
@@ -12,7 +13,7 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
     return "An earlier attempt has created the object, with another text. Look for it in the list; Create adds a second one.";
   }
   // The form and the editor show each of them.
-  if (code === "validation_failed" && errors.length > 0) return `${title}. What is wrong is marked below.`;
+  if (code === "validation_failed" && errors.length > 0) return "Some fields are not right yet. They are marked below.";
   switch (status) {
     case 0:
       return `${title}. Try again.`;
@@ -22,12 +23,20 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
     case 403:
       return withDetail("You may not do this", detail);
     case 404:
-      return withDetail("This does not exist, or it was deleted", detail);
+      return "This does not exist, or it was deleted.";
     default:
       return withDetail(title, detail);
   }
 }
 
+/** What is wrong with one value, for who doesn't know its schema. */
+export function describeFault({ control, description }: Field, { keyword, message }: ProblemItem): string {
+  if (control.kind === "choice") return "Choose one.";
+  if (keyword === "required") return "Fill this in.";
+  return keyword === "pattern" ? (description ?? "This does not have the right form.") : `${message}.`;
+}
+
 function withDetail(title: string, detail: string): string {
-  return detail === "" ? `${title}.` : `${title}. ${detail}`;
+  // Code in the detail is marked as in Markdown.
+  return detail === "" ? `${title}.` : `${title}. ${detail.replaceAll("`", "")}`;
 }

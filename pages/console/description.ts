@@ -5,6 +5,7 @@ import { operatorsFor } from "../../core/filter-operators.ts";
 import { type Field, readFields, textMember } from "./fields.ts";
 import { namedBy, writtenOperator } from "./objects/list-query.ts";
 import { asObject, type JsonObject, listIn, OpenApiDocument, objectAt } from "./open-api-document.ts";
+import { isServedReadOnly } from "./permitted.ts";
 
 /** A parameter of the list that compares a field: `price` or `price:ge`. */
 export interface Filter {
@@ -27,10 +28,14 @@ export interface Resource {
   readonly maxPageSize: number;
   readonly may: {
     readonly list: boolean;
+    /** Without credentials. */
+    readonly listAnonymously: boolean;
     readonly create: boolean;
     readonly update: boolean;
     readonly delete: boolean;
   };
+  /** The role Users changes and deletes only what it has created. */
+  readonly isOwnOnly: boolean;
 }
 
 export interface RootKey {
@@ -41,6 +46,7 @@ export interface RootKey {
 
 export interface Description {
   readonly title: string;
+  readonly isReadOnly: boolean;
   readonly resources: readonly Resource[];
   readonly rootKeys: readonly RootKey[];
 }
@@ -53,6 +59,7 @@ export function readDescription(document: unknown): Description {
     Object.keys(paths).flatMap((path) => new RegExp(`^/${prefix}/([^/{]+)`).exec(path)?.[1] ?? []);
   return {
     title: String(title),
+    isReadOnly: isServedReadOnly(document),
     resources: [...new Set(names("api"))].map((name) => resourceOf(whole, name)),
     rootKeys: [...new Set(names("json"))].map((name) => rootKeyOf(paths, name)),
   };
@@ -76,10 +83,12 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
     maxPageSize: Number(objectAt(named("_limit"), "schema")["maximum"] ?? 100),
     may: {
       list: get !== undefined,
+      listAnonymously: asObject(get)["x-jsonplane-permission"] === "Anyone",
       create: post !== undefined,
       update: single["put"] !== undefined,
       delete: single["delete"] !== undefined,
     },
+    isOwnOnly: Object.values(single).some((operation) => asObject(operation)["x-jsonplane-scope"] === "Own"),
   };
 }
 

@@ -1,21 +1,42 @@
 // Removes from the project's OpenAPI document the writes that the caller may not do, so that the
 // console does not offer them. Reads stay: the server answers them with the reason, or asks people
-// to sign in. Which objects a caller may change, by `scope`, only the server knows.
+// to sign in.
 
 import type { Access, Permission, Role } from "../../core/config/types.ts";
 
 /** Undefined: nobody is signed in. */
 export type Rights = { readonly role: Role; readonly access: Access } | undefined;
 
+/** As in the metadata of what the caller creates. */
+type Creator = { readonly kind: string; readonly name: string };
+
 const writes: ReadonlySet<string> = new Set(["post", "put", "patch", "delete"]);
 
 export function permitted(document: unknown, caller: Rights): unknown {
   const { paths = {}, ...others } = document as { readonly paths?: Readonly<Record<string, object>> };
+  const isReadOnly = isServedReadOnly(document);
   const own = Object.entries(paths).map(([path, item]) => {
-    const offered = Object.entries(item).filter(([method, operation]) => !writes.has(method) || may(operation, caller));
+    const offered = Object.entries(item).filter(
+      ([method, operation]) => !writes.has(method) || (!isReadOnly && may(operation, caller)),
+    );
     return [path, Object.fromEntries(offered)];
   });
   return { ...others, paths: Object.fromEntries(own) };
+}
+
+export function isServedReadOnly(document: unknown): boolean {
+  const { info } = document as { readonly info?: { readonly "x-jsonplane-serving"?: string } };
+  return info?.["x-jsonplane-serving"] === "ReadOnly";
+}
+
+/**
+ * Whether the caller may change this object of a resource whose objects Users change only where
+ * they have created them.
+ */
+export function isOwn(object: { readonly _metadata?: object }, caller: (Rights & Creator) | undefined): boolean {
+  const { creator, creator_type: kind } = (object._metadata ?? {}) as Readonly<Record<string, unknown>>;
+  const { name, kind: own } = caller ?? { name: "anonymous", kind: "anonymous" };
+  return caller?.role === "Administrators" || (creator === name && kind === own);
 }
 
 /** Whether the caller may do an operation that changes something. */

@@ -1,19 +1,19 @@
 // What the console begins with: what there is, and what may be done with it.
 
+import { isDevMode } from "../sign-in/dev-mode.ts";
 import type { Description, Resource } from "./description.ts";
 import { NewestObjects, useNewest } from "./objects/newest-objects.tsx";
 import type { LoadedPage } from "./objects/use-object-pages.ts";
 import { fragmentOf } from "./route.ts";
-import type { Links } from "./use-description.ts";
 import { ViewHeading } from "./view-heading.tsx";
 
 export interface StartProps {
   readonly description: Description;
-  /** Where else the project is described. */
-  readonly links: Links;
+  /** Relative URL of the reference page, where people may read it. */
+  readonly reference: string | undefined;
 }
 
-export function Start({ description, links }: StartProps) {
+export function Start({ description, reference }: StartProps) {
   const { title, resources, rootKeys } = description;
   const newest = useNewest(resources);
   const isEmpty = resources.length === 0 && rootKeys.length === 0;
@@ -28,18 +28,21 @@ export function Start({ description, links }: StartProps) {
         {rootKeys.map(({ name }) => (
           <li key={name}>
             <a href={fragmentOf({ kind: "rootKey", rootKey: name })}>{name}</a>
-            <p class="quiet">Settings as a tree</p>
+            <p class="quiet">Settings and other values</p>
           </li>
         ))}
       </ul>
-      {links.length > 0 && (
+      {reference !== undefined && (
         <p>
           For developers:{" "}
-          {links.map(({ text, href }) => (
-            <a key={href} class="link" href={href} target="_blank" rel="noopener">
-              {text}
-            </a>
-          ))}
+          <a href={reference} target="_blank" rel="noopener">
+            API reference
+          </a>
+        </p>
+      )}
+      {isDevMode() && (
+        <p>
+          <a href="../..">All projects of jsonplane dev</a>
         </p>
       )}
     </>

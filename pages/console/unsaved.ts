@@ -3,6 +3,8 @@
 
 export class UnsavedChanges {
   readonly #editors = new Set<object>();
+  /** Called once all that was entered is saved or taken back. */
+  onEmpty: (() => void) | undefined;
 
   get isEmpty(): boolean {
     return this.#editors.size === 0;
@@ -12,7 +14,9 @@ export class UnsavedChanges {
   add(): () => void {
     const editor = {};
     this.#editors.add(editor);
-    return () => this.#editors.delete(editor);
+    return () => {
+      if (this.#editors.delete(editor) && this.isEmpty) this.onEmpty?.();
+    };
   }
 
   /** What was entered is saved by now, or is discarded. */

@@ -13,13 +13,11 @@ import { keepsForms, type Route } from "./route.ts";
 import type { UnsavedChanges } from "./unsaved.ts";
 import type { Session } from "./use-session.ts";
 
-/** Relative URLs of the reference page and of the OpenAPI document, where people may read them. */
-export type Links = readonly { readonly text: string; readonly href: string }[];
-
 interface Loaded {
   /** The OpenAPI document. */
   readonly document: unknown;
-  readonly links: Links;
+  /** Relative URL of the reference page, where people may read it. */
+  readonly reference: string | undefined;
   readonly etag: string | undefined;
 }
 
@@ -153,24 +151,17 @@ async function load(signIn: SignIn, etag: string | undefined): Promise<Descripti
     const response = await signIn.send("console/openapi.json", { headers, cache: "no-store" });
     if (response.status === 304) return {};
     if (!response.ok) return { problem: await problemOf(response) };
-    const links = linksIn(response.headers.get("Link") ?? "");
+    const reference = referenceIn(response.headers.get("Link") ?? "");
     const document: unknown = await response.json();
-    return { loaded: { document, links, etag: response.headers.get("ETag") ?? undefined } };
+    return { loaded: { document, reference, etag: response.headers.get("ETag") ?? undefined } };
   } catch {
     return { problem: unreachable };
   }
 }
 
-/** RFC 8288, of the relations of RFC 8631. */
-function linksIn(header: string): Links {
-  const texts = [
-    ["service-doc", "API reference"],
-    ["service-desc", "OpenAPI"],
-  ] as const;
-  return texts.flatMap(([relation, text]) => {
-    const [, url] = new RegExp(`<([^>]*)>; rel="${relation}"`).exec(header) ?? [];
-    // Relative, because the page may be reached by another name than the server knows.
-    const file = url?.split("/").at(-1);
-    return file === undefined ? [] : [{ text, href: file }];
-  });
+/** RFC 8288, of a relation of RFC 8631. */
+function referenceIn(header: string): string | undefined {
+  const [, url] = /<([^>]*)>; rel="service-doc"/.exec(header) ?? [];
+  // Relative, because the page may be reached by another name than the server knows.
+  return url?.split("/").at(-1);
 }

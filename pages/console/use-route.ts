@@ -52,17 +52,15 @@ export function useNavigation(unsaved: UnsavedChanges): Navigation {
     isReturning.current = false;
     setPendingSteps(undefined);
   };
-  return {
-    route: routeOf(fragment),
-    isConfirming: pendingSteps !== undefined,
-    leave: () => {
-      unsaved.clear();
-      settle();
-      // The entry that was refused is still there.
-      history.go(pendingSteps);
-    },
-    stay: settle,
+  const leave = (): void => {
+    unsaved.clear();
+    settle();
+    // The entry that was refused is still there.
+    history.go(pendingSteps);
   };
+  // A save was under way when the person was asked.
+  unsaved.onEmpty = pendingSteps === undefined ? undefined : leave;
+  return { route: routeOf(fragment), isConfirming: pendingSteps !== undefined, leave, stay: settle };
 }
 
 /** The entry's place in the browser's history, counted from the console's first one. */

@@ -48,7 +48,11 @@ function Shown({ state, hasTrouble }: ShownProps) {
     <>
       <p class="quiet">
         Serves the manifests in <code>{folder}</code>. Changes are live as soon as you save them.{" "}
-        <a href={usage}>Usage of /json</a>
+        {projects.some(({ rootKeys }) => rootKeys.length > 0) && (
+          <a href={usage} target="_blank" rel="noopener">
+            Requests to root keys
+          </a>
+        )}
       </p>
       {failure !== undefined && (
         <p class="fault" role="alert">

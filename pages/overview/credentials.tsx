@@ -17,7 +17,7 @@ export function Credentials({ credentials, console, givesSecrets }: CredentialsP
   return (
     <table class="credentials">
       <caption>
-        Users and API keys. Run a command in the folder where you started jsonplane dev: it shows the password or key.
+        Users and API keys. A command shows the password or key, in the folder where you started jsonplane dev.
       </caption>
       <thead>
         <tr>
@@ -25,8 +25,7 @@ export function Credentials({ credentials, console, givesSecrets }: CredentialsP
           <th scope="col">Kind</th>
           <th scope="col">Role</th>
           <th scope="col">Access</th>
-          {givesSecrets && <th scope="col">Use</th>}
-          <th scope="col">Command</th>
+          <th scope="col">Use</th>
         </tr>
       </thead>
       <tbody>
@@ -36,13 +35,12 @@ export function Credentials({ credentials, console, givesSecrets }: CredentialsP
             <td>{credential.kind === "login" ? "User" : credential.kind}</td>
             <td>{credential.role}</td>
             <td>{credential.access}</td>
-            {givesSecrets && (
-              <td>
-                <Use credential={credential} console={console} />
-              </td>
-            )}
             <td>
-              <code>{credential.command}</code>
+              {givesSecrets && <Use credential={credential} console={console} />}
+              <details>
+                <summary>Show the command</summary>
+                <code>{credential.command}</code>
+              </details>
             </td>
           </tr>
         ))}
@@ -67,8 +65,12 @@ function Use({ credential: { subject, kind, name }, console }: UseProps) {
     return "";
   };
   const copy = async (): Promise<string> => {
-    await navigator.clipboard.writeText(await secretOf(subject));
-    return "Copied";
+    const secret = await secretOf(subject);
+    const isCopied = await navigator.clipboard.writeText(secret).then(
+      () => true,
+      () => false,
+    );
+    return isCopied ? "Copied" : "Copying was refused; use the command.";
   };
   return (
     <span class="use">

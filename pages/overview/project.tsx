@@ -37,7 +37,11 @@ export function Project({ project, givesSecrets }: ProjectProps) {
             {titles[page]}
           </a>
         ))}
-        <a href={usage}>Usage of /json</a>
+        {rootKeys.length > 0 && (
+          <a href={usage} target="_blank" rel="noopener">
+            Requests to root keys
+          </a>
+        )}
       </p>
       <Names title="Resources" names={resources} hrefOf={hrefs(console, "list")} />
       <Names title="Root keys" names={rootKeys} hrefOf={hrefs(console, "rootKey")} />

@@ -6,7 +6,14 @@ export interface Problem {
   readonly title: string;
   readonly detail?: string;
   readonly code?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
+  readonly errors?: readonly ProblemItem[];
+}
+
+export interface ProblemItem {
+  readonly pointer: string;
+  /** Of JSON Schema. */
+  readonly keyword?: string;
+  readonly message: string;
 }
 
 /** Of a response that is not ok. */

@@ -12,6 +12,7 @@ import { describeRefusal, type Problem, problemOf } from "./problem.ts";
 
 /** What is used of the response of `/whoami`. */
 export interface Caller {
+  readonly kind: "user" | "apikey" | "external";
   readonly name: string;
   readonly role: Role;
   readonly access: Access;

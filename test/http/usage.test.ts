@@ -271,7 +271,9 @@ describeServed("the usage page", (serve) => {
 
   it("says so when there was no request yet", async () => {
     const served = await serve(shop, { clock: manualClock(noon) });
-    expect((await send(served.adminUrl, "/usage", html)).text).toContain("No Key/Value request within the last hour");
+    expect((await send(served.adminUrl, "/usage", html)).text).toContain(
+      "No request to a root key within the last hour",
+    );
   });
 
   it("is not on the public port", async () => {

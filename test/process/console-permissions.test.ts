@@ -1,7 +1,15 @@
 // What the console offers to whom, in a real browser: by access rules, role and access level.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import {
+  apikey,
+  project,
+  withConfig,
+  withKey,
+  withResource,
+  withRootKey,
+  withServing,
+} from "../support/http/projects.ts";
 import type { Page } from "./browser.ts";
 import {
   bookProperties,
@@ -27,6 +35,10 @@ const shop = project(
     access,
     scope: { read: "All", write: "All" },
     schema: { type: "object", properties: bookProperties },
+  }),
+  withResource("tasks", {
+    scope: { read: "All", write: "Own" },
+    schema: { properties: { title: { type: "string" } } },
   }),
   withRootKey("settings"),
 );
@@ -77,6 +89,12 @@ describe("who opens the console", () => {
     expect(await page.evaluate(isReadOnly)).toBe(found.length === 0);
   });
 
+  it("without credentials asks on the first page for nothing that it may not read", async () => {
+    const page = await opened("/", undefined);
+    await page.until("document.querySelector('main').innerText.includes('1 book')");
+    expect(page.requests.filter((url) => url.includes("/api/tasks"))).toEqual([]);
+  });
+
   it.each([
     ["to sign in", undefined, "You have to sign in to create objects of books. Sign in"],
     ["that it may not", "visitor", "visitor may not create objects of books."],
@@ -84,6 +102,40 @@ describe("who opens the console", () => {
     const page = await opened("/new/books", as);
     await page.until(`${faults}[0] === ${JSON.stringify(words)}`);
     expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it("is offered to change only what it has created, where others' objects are read-only", async () => {
+    const send = async (as: string, title: string) => {
+      const reply = await started.served.send("/api/tasks", { method: "POST", as: apikey(as), body: { title } });
+      return reply.json<{ id: string }>().id;
+    };
+    const [own, other] = [await send("writer", "Own"), await send("staff", "Other")];
+    const page = await opened(`/api/tasks/${other}`, "writer");
+    await page.until("document.querySelector('main').innerText.includes('You may read this, not change it.')");
+    expect(await page.evaluate(`${named("Delete…")} === undefined`)).toBe(true);
+    await page.evaluate(`location.hash = '#/api/tasks/${own}'`);
+    await page.until(`${named("Save")} !== undefined && ${named("Delete…")} !== undefined`);
+    await page.evaluate("location.hash = '#/api/tasks'");
+    await click(page, "Edit cells");
+    const cells = "[...document.querySelectorAll('button.cell')].map((each) => each.firstChild.innerText)";
+    await page.until(`${cells}.length > 0`);
+    expect(await page.evaluate(cells)).toEqual(["Own"]);
+  });
+
+  it("is offered no change where the project is read-only, and reads why", async () => {
+    started.served.change(withServing("ReadOnly"));
+    try {
+      const page = await opened(`/api/books/${id}`, "staff");
+      await page.until("document.querySelector('.bar').innerText.includes('read-only')");
+      await page.until("document.querySelector('form.object input')?.matches(':disabled')");
+      expect(await page.evaluate(`[${named("Save")}, ${named("Delete…")}].every((each) => each === undefined)`)).toBe(
+        true,
+      );
+      await page.evaluate("location.hash = '#/new/books'");
+      await page.until(`${faults}[0] === "The project is read-only: nothing can be created."`);
+    } finally {
+      started.served.change(withServing("ReadWrite"));
+    }
   });
 
   it("is offered no change of a root key that it may not change", async () => {

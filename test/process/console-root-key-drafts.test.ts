@@ -57,7 +57,7 @@ function opened(more: Pick<ConsoleVisit, "as"> = {}): Promise<Page> {
 describe("a draft of a value", () => {
   it("keeps what was typed when somebody else was faster, and loads or overwrites as asked", async () => {
     const page = await opened();
-    await choose(page, "beta", "json/settings/beta");
+    await choose(page, "beta", "settings › beta");
     await page.until(`${editor}.innerText === "false"`);
     await enter(page, '"mine"', editor);
     await put("/beta", '"theirs"');
@@ -76,7 +76,7 @@ describe("a draft of a value", () => {
     await put("/beta", '"theirs again"');
     await page.press("s", "Control");
     await page.until(shows("Somebody else changed this value"));
-    await page.evaluate(`${named("Load the stored value")}.click()`);
+    await page.evaluate(`${named("Take theirs, drop mine")}.click()`);
     await page.until(`${editor}.innerText === '"theirs again"'`);
     await page.until(`${row("beta")}?.innerText.includes("theirs again")`);
     expect(await stored("/beta")).toBe("theirs again");
@@ -93,7 +93,7 @@ describe("a draft of a value", () => {
 
   it("asks before it overwrites what changed again after the conflict was shown", async () => {
     const page = await opened();
-    await choose(page, "beta", "json/settings/beta");
+    await choose(page, "beta", "settings › beta");
     await page.until(`${editor}.innerText === "false"`);
     await enter(page, '"mine"', editor);
     await put("/beta", '"theirs"');
@@ -113,7 +113,7 @@ describe("a draft of a value", () => {
 
   it("keeps what was typed while the value can't be read anew", async () => {
     const page = await opened();
-    await choose(page, "currency", "json/settings/currency");
+    await choose(page, "currency", "settings › currency");
     await page.until(`${editor}.innerText === '"EUR"'`);
     await enter(page, '"CHF"', editor);
     await page.evaluate(`${named("Reload")}.click()`);
@@ -129,7 +129,7 @@ describe("a draft of a value", () => {
 
   it("keeps what was entered for a new member while the value can't be read anew", async () => {
     const page = await opened();
-    await click(page, "Add a member");
+    await click(page, "Add a value");
     await fill(page, ".add input", "half a name");
     await page.evaluate("globalThis.fetch = () => Promise.reject(new TypeError('gone'))");
     await click(page, "Reload");
@@ -137,12 +137,12 @@ describe("a draft of a value", () => {
     expect(await page.evaluate("document.querySelector('.add input').value")).toBe("half a name");
     await page.evaluate(`${row("beta")}.click()`);
     await click(page, "Discard");
-    await page.until("document.querySelector('.path').innerText === 'json/settings/beta'");
+    await page.until("document.querySelector('.path').innerText === 'settings › beta'");
   });
 
   it("keeps what is entered while a save is under way, and saves it next", async () => {
     const page = await opened();
-    await choose(page, "beta", "json/settings/beta");
+    await choose(page, "beta", "settings › beta");
     await page.until(`${editor}.innerText === "false"`);
     await enter(page, '"first"', editor);
     const writes = await holdAnswers(page, "PUT");
@@ -160,7 +160,7 @@ describe("a draft of a value", () => {
 
   it("says in words that the server is gone, and keeps what was typed", async () => {
     const page = await opened();
-    await choose(page, "currency", "json/settings/currency");
+    await choose(page, "currency", "settings › currency");
     await enter(page, '"CHF"', editor);
     await page.evaluate("globalThis.fetch = () => Promise.reject(new TypeError('gone'))");
     await page.evaluate(`${named("Save")}.click()`);
@@ -171,7 +171,7 @@ describe("a draft of a value", () => {
 
   it("is no draft for a caller who may only read: there is nothing to save", async () => {
     const page = await opened({ as: "reader" });
-    await choose(page, "currency", "json/settings/currency");
+    await choose(page, "currency", "settings › currency");
     await page.until(`${editor}.innerText === '"EUR"'`);
     expect(await page.evaluate(`${named("Save")} === undefined || ${named("Save")}.disabled`)).toBe(true);
   });

@@ -28,9 +28,15 @@ export function row(name: string): string {
 /** An expression: the editor of the chosen value. */
 export const valueEditor = "document.querySelector('.value .cm-content')";
 
-/** Chooses a row, and waits for the value at `url`. */
-export async function choose(page: Page, name: string, url: string): Promise<void> {
+/** Chooses a row, and waits for the text of the value at `place`. */
+export async function choose(page: Page, name: string, place: string): Promise<void> {
   await page.until(row(name));
   await page.evaluate(`${row(name)}.click()`);
-  await page.until(`document.querySelector('.path').innerText === ${JSON.stringify(url)} && ${valueEditor}`);
+  const tab = "document.querySelector('.value [role=tab]:last-child')";
+  await page.until(
+    `document.querySelector('.path').innerText === ${JSON.stringify(place)} && (${valueEditor} ?? ${tab})`,
+  );
+  // What needs no JSON has a field at first.
+  await page.evaluate(`${tab}?.click()`);
+  await page.until(valueEditor);
 }

@@ -89,7 +89,7 @@ describe("a root key in the console", () => {
         ...Array.from({ length: 2 }, () => "2false"),
       ]);
       await page.evaluate(`${row("openingHours")}.querySelector('.expander').click()`);
-      await choose(page, "openingHours", "json/settings/openingHours");
+      await choose(page, "openingHours", "settings › openingHours");
       await page.until(`${editor}.innerText.includes('Tue')`);
       expect(await page.evaluate(`${rows}.length`)).toBe(9);
       await page.picture(`${pictures}${name}.png`);
@@ -100,7 +100,7 @@ describe("a root key in the console", () => {
       expect(await page.evaluate("document.querySelector('.json-faults').innerText")).toMatch(/^Line 1 Expected ':'/);
       expect(await page.evaluate("document.querySelectorAll('.cm-lint-marker-error').length")).toBe(1);
       expect(await page.evaluate("document.querySelectorAll('.cm-lintRange-error').length")).toBeGreaterThan(0);
-      await page.evaluate(`${named("Add an element at the end")}.click()`);
+      await page.evaluate(`${named("Add an entry at the end")}.click()`);
       await page.picture(`${pictures}${name}-fault.png`);
       expect(await violationsOf(page)).toEqual([]);
 
@@ -115,7 +115,7 @@ describe("a root key in the console", () => {
 
   it("saves a value as it is typed, by Save and by Ctrl-S, and shows it in the tree", async () => {
     const page = await opened();
-    await choose(page, "currency", "json/settings/currency");
+    await choose(page, "currency", "settings › currency");
     await page.until(`${editor}.innerText === '"EUR"'`);
     await enter(page, '"CHF"', editor);
     const before = page.requests.length;
@@ -127,7 +127,7 @@ describe("a root key in the console", () => {
     // The write, and the tree.
     expect(page.requests.slice(before)).toEqual([urlOf("/currency"), urlOf("")]);
 
-    await choose(page, "freeShippingFrom", "json/settings/freeShippingFrom");
+    await choose(page, "freeShippingFrom", "settings › freeShippingFrom");
     await page.until(`${editor}.innerText === "12345678901234567890"`);
     await enter(page, "12345678901234567891", editor);
     await page.press("s", "Control");
@@ -136,10 +136,43 @@ describe("a root key in the console", () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
+  it("changes a text, a number, or a yes or no without JSON, and never saves what isn't JSON", async () => {
+    const page = await opened();
+    const control = "document.querySelector('.value form input')";
+    const edit = async (name: string, text: string, saved: unknown): Promise<void> => {
+      await page.until(row(name));
+      await page.evaluate(`${row(name)}.click()`);
+      await page.until(`${control}?.labels[0].innerText === ${JSON.stringify(name)}`);
+      await page.evaluate(`${control}.focus(); ${control}.select()`);
+      await page.type(text);
+      await page.press("Enter");
+      await page.until(shows("Saved."));
+      expect(await stored(`/${name}`)).toBe(saved);
+    };
+    await edit("currency", "CHF", "CHF");
+    await edit("freeShippingFrom", "45.5", 45.5);
+    await page.evaluate(`${row("beta")}.click()`);
+    await page.until(`${control}?.type === "checkbox"`);
+    await page.evaluate(`${control}.click()`);
+    await click(page, "Save");
+    await page.until(shows("Saved."));
+    expect(await stored("/beta")).toBe(true);
+    // What somebody else has changed is shown in the tree, too.
+    await put("/currency", '"GBP"');
+    await page.evaluate(`${row("currency")}.click()`);
+    await page.until(`${row("currency")}.innerText.includes("GBP")`);
+    expect(await violationsOf(page)).toEqual([]);
+    await click(page, "JSON");
+    await page.until(editor);
+    await enter(page, "CHF", editor);
+    expect(await page.evaluate(`${named("Save")}.ariaDisabled`)).toBe("true");
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
   it("adds members and elements, and says why it can't", async () => {
     const page = await opened();
-    await page.until(named("Add a member"));
-    await page.evaluate(`${named("Add a member")}.click()`);
+    await page.until(named("Add a value"));
+    await page.evaluate(`${named("Add a value")}.click()`);
     const name = "document.querySelector('.add input')";
     const value = "document.querySelector('.add .cm-content')";
     await page.evaluate(`${name}.focus()`);
@@ -165,19 +198,19 @@ describe("a root key in the console", () => {
     await page.evaluate(`${row("openingHours")}.click()`);
     await page.until("document.querySelector('dialog[open]')");
     await page.evaluate(`${named("Discard")}.click()`);
-    await page.until(named("Add an element at the end"));
-    await page.evaluate(`${named("Add an element at the end")}.click()`);
+    await page.until(named("Add an entry at the end"));
+    await page.evaluate(`${named("Add an entry at the end")}.click()`);
     await enter(page, '{"days": []}', value);
     await page.press("s", "Control");
-    await page.until(shows("Added an element."));
+    await page.until(shows("Added an entry."));
     expect(await stored("/openingHours/2")).toEqual({ days: [] });
-    await page.until(`${row("openingHours")}.innerText.includes("3 elements")`);
+    await page.until(`${row("openingHours")}.innerText.includes("3 entries")`);
   });
 
   it("deletes after it was asked for, and shows the parent", async () => {
     const page = await opened();
     await page.until(row("a/b"));
-    await choose(page, "currency", "json/settings/currency");
+    await choose(page, "currency", "settings › currency");
     await page.evaluate(`${named("Delete…")}.focus(); ${named("Delete…")}.click()`);
     await page.until("document.querySelector('dialog[open]')");
     expect(await page.evaluate(focused)).toBe("Cancel");
@@ -193,7 +226,7 @@ describe("a root key in the console", () => {
     await page.until(shows("Somebody else changed this value"));
     expect(await stored("/currency")).toBe("GBP");
     await page.evaluate(`${named("Delete it anyway")}.click()`);
-    await page.until(`document.querySelector('.path').innerText === 'json/settings' && !${row("currency")}`);
+    await page.until(`document.querySelector('.path').innerText === 'settings' && !${row("currency")}`);
     expect(await stored()).not.toHaveProperty("currency");
     expect(await page.evaluate(focused)).toMatch(/^settings/);
     // The value itself belongs to its manifest.
@@ -205,7 +238,7 @@ describe("a root key in the console", () => {
     const page = await opened();
     await page.until(row("openingHours"));
     await page.evaluate(`${row("openingHours")}.querySelector('.expander').click()`);
-    await choose(page, "1", "json/settings/openingHours/1");
+    await choose(page, "1", "settings › openingHours › 1");
     await page.until(`${editor}.innerText.includes('Sat')`);
     const sunday = { days: ["Sun"], from: "11:00" };
     await put("/openingHours", JSON.stringify([...settings.openingHours.slice(1), sunday]));
@@ -217,7 +250,7 @@ describe("a root key in the console", () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.picture(`${pictures}root-key-moved.png`);
     expect(await stored("/openingHours")).toEqual([settings.openingHours[1], sunday]);
-    await click(page, "Load the stored value");
+    await click(page, "Keep it");
     await page.evaluate(`${row("1")}.querySelector('.expander').click()`);
     await page.until(`${editor}.innerText.includes('Sun') && ${row("from")}?.innerText.includes("11:00")`);
     // In its place, it is still the same element.
@@ -226,17 +259,17 @@ describe("a root key in the console", () => {
     await click(page, "Delete");
     await page.until(shows("Somebody else changed this value meanwhile"));
     await click(page, "Delete it anyway");
-    await page.until(`document.querySelector('.path').innerText === 'json/settings/openingHours'`);
+    await page.until(`document.querySelector('.path').innerText === 'settings › openingHours'`);
     expect(await stored("/openingHours")).toEqual([settings.openingHours[1]]);
     // Nothing is there any more, but it is not known whether that was deleted.
-    await choose(page, "0", "json/settings/openingHours/0");
+    await choose(page, "0", "settings › openingHours › 0");
     await page.until(`${editor}.innerText.includes('Sat')`);
     await put("/openingHours", "[]");
     await click(page, "Delete…");
     await click(page, "Delete");
     await page.until(shows("Nothing was deleted"));
     await click(page, "Close");
-    await page.until(`${row("openingHours")}.innerText.includes("0 elements")`);
+    await page.until(`${row("openingHours")}.innerText.includes("0 entries")`);
   });
 
   it("is worked by the keyboard alone, and the Tab key leaves the editor", async () => {
@@ -257,14 +290,14 @@ describe("a root key in the console", () => {
       /^4days/,
     );
     await page.press("Enter");
-    await page.until("document.querySelector('.path').innerText === 'json/settings/openingHours/1/days'");
+    await page.until("document.querySelector('.path').innerText === 'settings › openingHours › 1 › days'");
     await page.press("ArrowLeft");
     await page.press("ArrowLeft");
     await page.until(`${rows}.length === 9`);
     expect(await page.evaluate(`${rows}.filter(({ tabIndex }) => tabIndex === 0).length`)).toBe(1);
     await page.until(editor);
     await page.press("Tab");
-    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Value of json/settings/openingHours/1/days");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Value of settings › openingHours › 1 › days");
     await page.press("Tab");
     expect(await page.evaluate(focused)).toBe("Save");
   });
@@ -286,16 +319,16 @@ describe("a root key in the console", () => {
     const page = await opened();
     await page.until(row("a/b"));
     await page.evaluate(`${row("a/b")}.querySelector('.expander').click()`);
-    await choose(page, "..", "/a~1b c?/..");
+    await choose(page, "..", "settings › a/b c? › ..");
     expect(await page.evaluate(`${editor}.innerText`)).toBe('"two dots"');
     expect(await page.evaluate(`${editor}.ariaReadOnly`)).toBe("true");
-    await choose(page, "a/b", "json/settings/a%2Fb%20c%3F");
+    await choose(page, "a/b", "settings › a/b c?");
     await page.until(`${editor}.innerText.includes("two dots")`);
   });
 
   it("offers no change of what nobody may change", async () => {
     const page = await opened("fixed");
-    await choose(page, "version", "json/fixed/version");
+    await choose(page, "version", "fixed › version");
     await page.until(`${editor}.innerText.includes('2')`);
     expect(await page.evaluate(`${editor}.ariaReadOnly`)).toBe("true");
     await page.evaluate(`${editor}.focus()`);
@@ -306,10 +339,10 @@ describe("a root key in the console", () => {
     expect(await page.evaluate(offers)).toEqual(["Reload"]);
     await page.evaluate("location.hash = '#/json/log'");
     await page.until(`${shows("entries")} && ${editor}.innerText.includes('entries')`);
-    await choose(page, "entries", "json/log/entries");
+    await choose(page, "entries", "log › entries");
     // What may only be added to is neither saved nor deleted.
     await page.until(`${offers}.length === 2`);
-    expect(await page.evaluate(offers)).toEqual(["Reload", "Add an element at the end"]);
+    expect(await page.evaluate(offers)).toEqual(["Reload", "Add an entry at the end"]);
   });
 
   it("lets a value be replaced that nobody may read", async () => {

@@ -29,6 +29,8 @@ const otherScreens =
     : [];
 const html = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
 
+const openCommands = "document.querySelectorAll('td details').forEach((each) => { each.open = true; })";
+
 let browser: Browser;
 let cwd = "";
 let origin = "";
@@ -138,6 +140,7 @@ describe("the overview of jsonplane dev", () => {
       await page.until(`${shows("default/todo")} && ${shows("did you mean")}`);
       await page.picture(`${pictures}overview-${name}.png`);
       // Whole paths in a line or two, and not a letter in each.
+      await page.evaluate(openCommands);
       expect(
         await page.evaluate("[...document.querySelectorAll('td code')].every((each) => each.offsetHeight < 60)"),
       ).toBe(true);
@@ -158,6 +161,7 @@ describe("the overview of jsonplane dev", () => {
     for (const words of ["robot", "ada", "bob", "tasks", "settings", "Administrators", "backend/project.yaml"]) {
       expect(await page.evaluate(shows(words))).toBe(true);
     }
+    await page.evaluate(openCommands);
     for (const file of [".data/secrets/default/robot-api-key.yaml", ".data/secrets/default/ada-password.yaml"]) {
       expect(await page.evaluate(shows(`cat ${file}`))).toBe(true);
       expect(readdirSync(join(cwd, file, ".."))).toContain(file.split("/").at(-1));

@@ -38,7 +38,7 @@ export function sentenceOf(state: ManifestState): string | undefined {
   return sentences[state];
 }
 
-export const unreadableSentence = "skipped until this is fixed; its objects that were live stay live";
+export const unreadableSentence = "what can't be read in it is skipped until this is fixed; what was live stays live";
 
 export function snapshotOf(result: PassResult): Snapshot {
   const { known, verdicts, reading } = result;

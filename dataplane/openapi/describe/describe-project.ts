@@ -80,6 +80,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
       title: project.config.name,
       version: "1",
       description: introduction(project),
+      "x-jsonplane-serving": project.config.serving,
     },
     tags,
     paths: Object.fromEntries(paths),
@@ -166,7 +167,9 @@ function pathItem(entries: readonly OperationEntry[], context: PathContext): Jso
     if (entry.operation === undefined) return [];
     const terms = callerTerms(context.policies, entry.operation, entry.needs ?? []);
     if (terms === undefined) return [];
-    return [[entry.method, { ...operation(entry, context, terms), "x-jsonplane-permission": terms.permission }]];
+    const isOwnOnly = context.policies.hasReadOnlyObjects && !["read", "create"].includes(entry.operation);
+    const who = { "x-jsonplane-permission": terms.permission, ...(isOwnOnly && { "x-jsonplane-scope": "Own" }) };
+    return [[entry.method, { ...operation(entry, context, terms), ...who }]];
   });
   if (offered.length === 0) return undefined;
   return { ...parameterList(context.parameters ?? []), ...Object.fromEntries(offered) };

@@ -12,6 +12,8 @@ import { maxStoredDepth } from "./pretty.ts";
 export interface EditorFault {
   /** JSON Pointer (RFC 6901) into the text; empty = the entire value. */
   readonly pointer: string;
+  /** Of JSON Schema. */
+  readonly keyword?: string;
   readonly message: string;
 }
 

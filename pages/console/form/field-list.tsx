@@ -5,6 +5,7 @@ import { createContext } from "preact";
 import { useContext, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { childPointer } from "../../../core/json/json-pointer.ts";
 import { elementsOf, mergeMembers, valuesOf, withoutMembers } from "../../../core/json/members.ts";
+import { describeFault } from "../describe-problem.ts";
 import type { EditorFault } from "../editor/faults.ts";
 import type { Field } from "../fields.ts";
 import { singularOf } from "../objects/names.ts";
@@ -200,14 +201,16 @@ interface AboutProps {
 }
 
 function About({ id, field, faults }: AboutProps) {
+  const wrong = new Set(faults.map((fault) => describeFault(field, fault)));
+  const { description } = field;
   return (
     <div class="about" {...(id !== undefined && { id })}>
-      {faults.map(({ message }) => (
-        <p key={message} class="wrong">
-          {message}
+      {[...wrong].map((words) => (
+        <p key={words} class="wrong">
+          {words}
         </p>
       ))}
-      {field.description !== undefined && <p class="quiet">{field.description}</p>}
+      {description !== undefined && !wrong.has(description) && <p class="quiet">{description}</p>}
     </div>
   );
 }

@@ -46,7 +46,7 @@ function BooleanControl({ field, value, onChange, attributes }: ScalarControlPro
       {isUnset(value) && <span class="quiet unset">not set</span>}
       {!isUnset(value) && !field.isRequired && (
         <button type="button" class="clear" onClick={() => onChange(clearedValue(field))}>
-          Clear<span class="visually-hidden"> {field.label}</span>
+          Unset<span class="visually-hidden"> {field.label}</span>
         </button>
       )}
     </>

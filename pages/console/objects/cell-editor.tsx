@@ -1,11 +1,11 @@
-// One value of a list, edited in its cell. Enter saves it on the condition that nobody has changed
-// the object since it was listed, and Escape cancels. What somebody else has stored is shown before
-// it is replaced.
+// One value of a list, edited in its cell. Enter saves it, and so does leaving the cell; Escape
+// cancels. It is saved on the condition that nobody has changed it since it was listed: what
+// somebody else has stored is shown before it is replaced.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../../sign-in/problem.ts";
 import { useConsole } from "../console-context.ts";
-import { describeProblem } from "../describe-problem.ts";
+import { describeFault, describeProblem } from "../describe-problem.ts";
 import type { Field } from "../fields.ts";
 import { ScalarControl } from "../form/scalar-control.tsx";
 import { type Answer, sendConditionally } from "../stored/send-conditionally.ts";
@@ -23,7 +23,8 @@ export interface CellEditorProps {
   readonly field: Field;
   /** What is stored by now. */
   readonly onStored: (listed: ListedObject) => void;
-  readonly onClose: () => void;
+  /** `hasFocus`: the person has not gone on to something else. */
+  readonly onClose: (hasFocus: boolean) => void;
 }
 
 export function CellEditor({ url, listed, path, field, onStored, onClose }: CellEditorProps) {
@@ -41,21 +42,34 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
     if (control?.type === "text" || control?.type === "number") control.select();
   }, []);
   useLayoutEffect(() => form.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [problem]);
-  const save = async (): Promise<Problem | undefined> => {
-    const { item, etag } = listed;
+  /** What has the focus loses it on the way out, which is not to save it then. */
+  const isClosed = useRef(false);
+  const close = (): void => {
+    isClosed.current = true;
+    onClose(form.current?.contains(document.activeElement) === true);
+  };
+  const save = async ({ item, etag }: ListedObject): Promise<Problem | undefined> => {
     if (etag === undefined) return { status: 0, title: "Nothing was saved, because the list came without ETags" };
     const written = { url, method: "PATCH", body: cellPatch(item, path, value), contentType: patchType } as const;
     const answer = await sendConditionally(signIn, { ...written, condition: { etag } });
     if (answer.ok) {
       onStored(listedIn(answer));
-      onClose();
+      close();
       return undefined;
     }
     if (answer.problem.status !== 412) return answer.problem;
     const current = await sendConditionally(signIn, { url, method: "GET" });
     if (!current.ok) return current.problem;
-    onStored(listedIn(current));
+    const now = listedIn(current);
+    // They changed something else.
+    if (now.etag !== etag && cellText(valueIn(now.item, path)) === cellText(valueIn(item, path)))
+      return await save(now);
+    onStored(now);
     return answer.problem;
+  };
+  const submit = (): void => {
+    if (value === before && problem === undefined) close();
+    else void send(() => save(listed));
   };
   return (
     <form
@@ -63,11 +77,16 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
       class="cell-editor"
       onSubmit={(event) => {
         event.preventDefault();
-        if (value === before && problem === undefined) onClose();
-        else void send(save);
+        submit();
+      }}
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        // Another window has it.
+        const isLeft = document.hasFocus() && !currentTarget.contains(relatedTarget as Node | null);
+        const isAsking = problem?.status === 412;
+        if (isLeft && !isClosed.current && !isAsking && currentTarget.checkValidity()) submit();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") onClose();
+        if (event.key === "Escape") close();
         // These don't send a form by themselves.
         const isHeld = event.target instanceof HTMLSelectElement || event.target instanceof HTMLTextAreaElement;
         if (event.key !== "Enter" || event.shiftKey || !isHeld) return;
@@ -81,22 +100,22 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
         onChange={setValue}
         attributes={{ "aria-label": field.label, "aria-describedby": id, "aria-invalid": problem !== undefined }}
       />
-      <button type="submit" class="main" aria-label="Save" aria-disabled={isBusy}>
-        ✓
+      <button type="submit" class="main" aria-disabled={isBusy}>
+        Save
       </button>
-      <button type="button" aria-label="Cancel" onClick={onClose}>
-        ✕
+      <button type="button" onClick={close}>
+        Cancel
       </button>
       <div id={id} role="alert">
         {problem !== undefined && (
           <p class="wrong">
             {problem.status === 412 ? (
               <>
-                Somebody else changed this object meanwhile. Stored now:{" "}
-                <CellValue value={valueIn(listed.item, path)} />. Save replaces it by yours.
+                Somebody else changed this meanwhile. Now stored: <CellValue value={valueIn(listed.item, path)} />. Save
+                replaces it with yours.
               </>
             ) : (
-              wordsOf(problem, signIn.credential !== undefined)
+              wordsOf(field, problem, signIn.credential !== undefined)
             )}
           </p>
         )}
@@ -111,10 +130,10 @@ function listedIn({ text, etag }: Extract<Answer, { readonly ok: true }>): Liste
   return { item: JSON.parse(text, keepNumbersExact) as StoredObject, etag };
 }
 
-function wordsOf(problem: Problem, isSignedIn: boolean): string {
+function wordsOf(field: Field, problem: Problem, isSignedIn: boolean): string {
   const { code, errors = [] } = problem;
   const [error] = errors;
   return code === "validation_failed" && error !== undefined
-    ? `${error.message}.`
+    ? describeFault(field, error)
     : describeProblem(problem, isSignedIn);
 }

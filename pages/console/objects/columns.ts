@@ -1,6 +1,6 @@
 // Which columns a list has: what is read of an object first, then the values of the schema's
-// properties, also within other objects, and what else was stored. A column that is empty on the
-// page is left out.
+// properties, also within other objects, and what else was stored. What the schema declares stays
+// from page to page; lists, and what it does not declare, are left out where the page has none.
 
 import type { Field } from "../fields.ts";
 import { ofTheServer } from "./changes.ts";
@@ -37,9 +37,12 @@ export function columnsOf(fields: readonly Field[], items: readonly StoredObject
   const found = items.flatMap((item) => columnsIn(item, [], declared));
   // Those of the schema in the order in which people wrote it.
   const byName = new Map([...declared, ...found.map((column) => [column.name, column] as const)]);
-  const filled = [...byName.values()].filter(({ path }) => items.some((item) => !isEmpty(valueIn(item, path))));
-  const lead = leadOf(filled, items);
-  const others = filled.filter((column) => column !== lead);
+  const stays = (column: Column): boolean => column.field !== undefined && isShort(column);
+  const offered = [...byName.values()].filter(
+    (column) => stays(column) || items.some((item) => !isEmpty(valueIn(item, column.path))),
+  );
+  const lead = leadOf(offered, items);
+  const others = offered.filter((column) => column !== lead);
   const shown = new Set(
     [...others.filter(isShort), ...others.filter((column) => !isShort(column))].slice(0, maxColumns),
   );
@@ -83,7 +86,7 @@ function isParent(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-function isFreeText({ control }: Field): boolean {
+export function isFreeText({ control }: Field): boolean {
   return control.kind === "text" && !["date", "date-time", "time", "uuid"].includes(control.format ?? "");
 }
 
@@ -91,7 +94,8 @@ function isShort({ field }: Column): boolean {
   return field === undefined || (field.control.kind !== "list" && field.control.kind !== "json");
 }
 
-function declaredIn(fields: readonly Field[], above: readonly string[]): readonly Column[] {
+/** Also within other objects. */
+export function declaredIn(fields: readonly Field[], above: readonly string[]): readonly Column[] {
   return fields.flatMap((field) => {
     const path = [...above, field.name];
     const { control } = field;

@@ -3,7 +3,9 @@
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Resource } from "../description.ts";
-import { type Condition, labelOf, operandKindOf, withOperator } from "./list-query.ts";
+import type { Field } from "../fields.ts";
+import { declaredIn, isFreeText } from "./columns.ts";
+import { type Condition, createdField, dateOf, labelOf, operandKindOf, secondsOf, withOperator } from "./list-query.ts";
 
 export interface FilterBarProps {
   readonly resource: Resource;
@@ -37,9 +39,7 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
     setRows(changed);
   };
   const add = (): void => {
-    const [field, operators] = first;
-    const [operator = ""] = operators.keys();
-    change([...rows, withOperator({ field, operator, value: "" }, operator)], rows.length);
+    change([...rows, firstCondition(...first)], rows.length);
   };
   const remove = (index: number): void => {
     const others = rows.toSpliced(index, 1);
@@ -56,7 +56,7 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
         event.preventDefault();
         // The button that was pressed may be gone when nothing is left to apply.
         if (rows.length === 0) form.current?.querySelector<HTMLElement>(".add-filter")?.focus();
-        onApply(rows);
+        onApply(rows.filter(({ value }) => value !== ""));
       }}
     >
       {rows.map((row, index) => (
@@ -64,7 +64,6 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
           key={index}
           row={row}
           fields={fields}
-          values={resource.fields.find(({ name }) => name === row.field)?.values ?? []}
           onChange={(changed) => setRows(rows.with(index, changed))}
           onRemove={() => remove(index)}
         />
@@ -82,34 +81,36 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
 interface FilterRowProps {
   readonly row: Condition;
   readonly fields: Fields;
-  /** The only ones that the field has; empty where they are not listed. */
-  readonly values: readonly string[];
   readonly onChange: (row: Condition) => void;
   readonly onRemove: () => void;
 }
 
-function FilterRow({ row, fields, values, onChange, onRemove }: FilterRowProps) {
-  const operators = fields.get(row.field) ?? new Map([[row.operator, ""]]);
+function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
+  const filterable = fields.get(row.field) ?? { operators: new Map([[row.operator, ""]]), field: undefined };
+  const { operators, field } = filterable;
+  const name = nameOf(row.field);
   return (
     <fieldset class="filter">
-      <legend class="visually-hidden">Filter by {row.field}</legend>
+      <legend class="visually-hidden">Filter by {name}</legend>
       <select
         aria-label="Field"
         value={row.field}
         onChange={({ currentTarget }) => {
-          const [operator = ""] = fields.get(currentTarget.value)?.keys() ?? [];
-          onChange(withOperator({ ...row, field: currentTarget.value }, operator));
+          const chosen = fields.get(currentTarget.value);
+          if (chosen !== undefined) onChange(firstCondition(currentTarget.value, chosen));
         }}
       >
-        {[...fields.keys()].map((field) => (
-          <option key={field}>{field}</option>
+        {[...fields.keys()].map((each) => (
+          <option key={each} value={each}>
+            {nameOf(each)}
+          </option>
         ))}
       </select>
       <select
         aria-label="Operator"
         value={row.operator}
         title={operators.get(row.operator)}
-        onChange={({ currentTarget }) => onChange(withOperator(row, currentTarget.value))}
+        onChange={({ currentTarget }) => onChange(withOperator(row, currentTarget.value, isBoolean(field)))}
       >
         {[...operators.keys()].map((operator) => (
           <option key={operator} value={operator}>
@@ -117,27 +118,39 @@ function FilterRow({ row, fields, values, onChange, onRemove }: FilterRowProps) 
           </option>
         ))}
       </select>
-      <ValueField row={row} values={values} onChange={(value) => onChange({ ...row, value })} />
-      <button type="button" aria-label={`Remove the filter by ${row.field}`} onClick={onRemove}>
+      <ValueField row={row} field={field} onChange={(value) => onChange({ ...row, value })} />
+      <button type="button" aria-label={`Remove the filter by ${name}`} onClick={onRemove}>
         ✕
       </button>
     </fieldset>
   );
 }
 
-interface ValueFieldProps extends Pick<FilterRowProps, "row" | "values"> {
+interface ValueFieldProps extends Pick<FilterRowProps, "row"> {
+  readonly field: Field | undefined;
   readonly onChange: (value: string) => void;
 }
 
-function ValueField({ row, values, onChange }: ValueFieldProps) {
+function ValueField({ row, field, onChange }: ValueFieldProps) {
   const id = useId();
   const kind = operandKindOf(row.operator);
-  if (kind === "boolean") {
+  const { values = [] } = field ?? {};
+  if (kind === "boolean" || isBoolean(field)) {
     return (
       <select aria-label="Value" value={row.value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option>true</option>
-        <option>false</option>
+        <option value="true">yes</option>
+        <option value="false">no</option>
       </select>
+    );
+  }
+  if (row.field === createdField) {
+    return (
+      <input
+        type="date"
+        aria-label="Value"
+        value={dateOf(row.value)}
+        onInput={({ currentTarget }) => onChange(secondsOf(currentTarget.value, row.operator))}
+      />
     );
   }
   const placeholder = kind === "list" ? "a,b,c" : "";
@@ -164,18 +177,48 @@ function ValueField({ row, values, onChange }: ValueFieldProps) {
   );
 }
 
-/** By field, its operators with what the server says of them. */
-type Fields = ReadonlyMap<string, ReadonlyMap<string, string>>;
+interface Filterable {
+  /** With what the server says of them. */
+  readonly operators: ReadonlyMap<string, string>;
+  /** Undefined where the schema does not declare it. */
+  readonly field: Field | undefined;
+}
+
+type Fields = ReadonlyMap<string, Filterable>;
+
+/** People look for a part of a text, and for what was created since a day. */
+function firstCondition(name: string, { operators, field }: Filterable): Condition {
+  const [first = ""] = operators.keys();
+  const isText = field === undefined || isFreeText(field);
+  const usual = ["contains", ...(name === createdField ? ["ge"] : [])];
+  const operator = (isText ? usual.find((each) => operators.has(each)) : undefined) ?? first;
+  return withOperator({ field: name, operator, value: "" }, operator, isBoolean(field));
+}
+
+function isBoolean(field: Field | undefined): boolean {
+  return field?.control.kind === "boolean";
+}
+
+/** As the list's columns are called. */
+function nameOf(field: string): string {
+  return field.replace(/^_metadata\./, "");
+}
+
+/** Neither yes nor no is the greater one, and each is a part of nothing. */
+const ofBooleans: ReadonlySet<string> = new Set(["", "ne", "exists"]);
 
 /** Fields of the schema come first: people filter by them most. */
 function fieldsIn({ fields, filters }: Resource): Fields {
   const byField = Map.groupBy(filters, ({ field }) => field);
+  const declared = new Map(declaredIn(fields, []).map(({ name, field }) => [name, field]));
   const names = new Set([...fields.map(({ name }) => name), ...byField.keys()]);
   return new Map(
     [...names].flatMap((name) => {
       const own = byField.get(name);
-      const operators = new Map(own?.map(({ operator, description }) => [operator, description]));
-      return own === undefined ? [] : [[name, operators] as const];
+      const field = declared.get(name);
+      const offered = (own ?? []).filter(({ operator }) => !isBoolean(field) || ofBooleans.has(operator));
+      const operators = new Map(offered.map(({ operator, description }) => [operator, description]));
+      return operators.size === 0 ? [] : [[name, { operators, field }] as const];
     }),
   );
 }

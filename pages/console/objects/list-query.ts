@@ -66,10 +66,30 @@ export function nextSort(sort: string | undefined, field: string): string | unde
 }
 
 /** The condition with another operator. One that compares with true or false begins with either. */
-export function withOperator(condition: Condition, operator: string): Condition {
-  const isBoolean = condition.value === "true" || condition.value === "false";
-  const needsBoolean = operandKindOf(operator) === "boolean" && !isBoolean;
-  return { ...condition, operator, value: needsBoolean ? "true" : condition.value };
+export function withOperator(condition: Condition, operator: string, isBoolean = false): Condition {
+  const { field, value } = condition;
+  const needsBoolean = isBoolean || operandKindOf(operator) === "boolean";
+  if (needsBoolean) return { ...condition, operator, value: value === "false" ? value : "true" };
+  return { ...condition, operator, value: field === createdField ? secondsOf(dateOf(value), operator) : value };
+}
+
+/** Its values are Unix seconds, of which people choose a day. */
+export const createdField = "_metadata.created";
+
+/** The local day as `YYYY-MM-DD`; empty where the text is no time. */
+export function dateOf(seconds: string): string {
+  const time = new Date(Number(seconds) * 1_000);
+  if (seconds === "" || Number.isNaN(time.getTime())) return "";
+  const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];
+  return parts.map((part) => String(part).padStart(2, "0")).join("-");
+}
+
+/** Where the day begins; its last second where the operator compares with all of it. */
+export function secondsOf(date: string, operator: string): string {
+  if (date === "") return "";
+  const day = new Date(`${date}T00:00`);
+  if (operator === "gt" || operator === "le") day.setDate(day.getDate() + 1);
+  return String(day.getTime() / 1_000 - (operator === "gt" || operator === "le" ? 1 : 0));
 }
 
 /** What a parameter compares, and how. Any other colon than an operator's belongs to the field. */

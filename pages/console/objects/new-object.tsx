@@ -46,7 +46,7 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
         onChange={(changed) => setWritten({ start, text: changed })}
         onSave={send}
       />
-      <div class="actions">
+      <div class="actions stays">
         <ActionButton kind="main" isDisabled={isBusy} onClick={send}>
           Create
         </ActionButton>

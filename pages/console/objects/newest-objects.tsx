@@ -25,7 +25,8 @@ export function useNewest(resources: readonly Resource[]): Newest {
   const [newest, setNewest] = useState<Newest>(new Map());
   useEffect(() => {
     const ending = new AbortController();
-    const waiting = resources.filter(({ may }) => may.list).slice(0, maxResources);
+    const isSignedIn = signIn.credential !== undefined;
+    const waiting = resources.filter(({ may }) => (isSignedIn ? may.list : may.listAnonymously)).slice(0, maxResources);
     const loadNext = async (): Promise<void> => {
       const resource = waiting.shift();
       if (resource === undefined) return;

@@ -26,6 +26,8 @@ export function ObjectList({ resource, query }: ObjectListProps) {
   const { state } = pages;
   const { name } = resource;
   const [isEditing, setEditing] = useState(false);
+  /** On the way to this list. */
+  const [done] = useState(() => ({ words: visited.takeDone(), query }));
   useEffect(() => visited.show({ kind: "list", resource: name, query }), [visited, name, query]);
   const listQuery = readListQuery(query);
   const show = (change: Partial<ListQuery>): void => {
@@ -47,7 +49,7 @@ export function ObjectList({ resource, query }: ObjectListProps) {
       </p>
       <div class="heading">
         <p class="quiet" role="status">
-          {statusOf(state, name, listQuery)}
+          {done.query === query && done.words} {statusOf(state, name, listQuery)}
         </p>
         {page !== undefined && page.listed.length > 0 && resource.may.update && (
           <button type="button" aria-pressed={isEditing} onClick={() => setEditing(!isEditing)}>
@@ -104,7 +106,7 @@ function PageButtons({ pages, page }: { readonly pages: ObjectPages; readonly pa
 
 function pageOf(state: PageState): ObjectsOfPage | undefined {
   if (state.kind === "page") return state.page;
-  return state.kind === "loading" ? state.before : undefined;
+  return state.before;
 }
 
 function statusOf(state: PageState, name: string, query: ListQuery): string {
@@ -113,10 +115,13 @@ function statusOf(state: PageState, name: string, query: ListQuery): string {
   const { page } = state;
   if (isEmpty(page, query)) return `No ${name} yet.`;
   const { pagesBefore } = page.position;
-  if (page.listed.length === 0 && pagesBefore === 0) return `No ${name} match the filters.`;
+  if (page.listed.length === 0 && pagesBefore === 0) {
+    const isText = query.conditions.some(({ value }) => /\p{L}/u.test(value));
+    return `No ${name} match the filters.${isText ? " Capital and small letters differ." : ""}`;
+  }
   const { count = page.listed.length } = page;
   const all = countOf(count, name);
-  if (pagesBefore === 0) return all;
+  if (pagesBefore === 0 && page.next === undefined) return all;
   return `${all}, ${pagesBefore === undefined ? "a page after the first" : `page ${pagesBefore + 1}`}`;
 }
 

@@ -2,8 +2,10 @@
 // one opens it in its place.
 
 import { useMemo, useState } from "preact/hooks";
+import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { fits } from "../form/form-text.ts";
+import { isOwn } from "../permitted.ts";
 import { fragmentOf } from "../route.ts";
 import { CellEditor } from "./cell-editor.tsx";
 import { CellValue, cellText } from "./cell-value.tsx";
@@ -22,20 +24,17 @@ export interface ObjectTableProps {
   readonly onStored: (listed: ListedObject) => void;
 }
 
-interface OpenCell {
-  readonly id: string;
-  readonly column: string;
-}
-
 export function ObjectTable(props: ObjectTableProps) {
   const { resource, listed, sort, isEditing, onSort } = props;
+  const { signIn } = useConsole();
   const items = listed.map(({ item }) => item);
   // They stay while values are edited: the table would move away under the person's hands.
   const { columns, lead } = useMemo(() => {
     const shown = columnsOf(resource.fields, items);
     return { columns: shown, lead: leadOf(shown, items) };
   }, [resource.fields, items.map(({ id }) => id).join(" ")]);
-  const [open, setOpen] = useState<OpenCell>();
+  /** Ids of the cells that are edited: one that was left is saved, and may have been refused. */
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   return (
     <Sideways>
       <table class={isEditing ? "edited" : "linked"}>
@@ -63,10 +62,12 @@ export function ObjectTable(props: ObjectTableProps) {
               {...props}
               key={each.item.id}
               each={each}
+              isEditing={isEditing && (!resource.isOwnOnly || isOwn(each.item, signIn.credential?.caller))}
               columns={columns}
               lead={lead}
-              open={open?.id === each.item.id ? open.column : undefined}
-              onOpen={(column) => setOpen(column === undefined ? undefined : { id: each.item.id, column })}
+              open={open}
+              onOpen={(id) => setOpen((before) => new Set(before).add(id))}
+              onClose={(id) => setOpen((before) => before.difference(new Set([id])))}
             />
           ))}
         </tbody>
@@ -79,15 +80,16 @@ interface RowProps extends ObjectTableProps {
   readonly each: ListedObject;
   readonly columns: readonly Column[];
   readonly lead: Column | undefined;
-  /** Name of the column that is edited. */
-  readonly open: string | undefined;
-  readonly onOpen: (column: string | undefined) => void;
+  readonly open: ReadonlySet<string>;
+  readonly onOpen: (id: string) => void;
+  readonly onClose: (id: string) => void;
 }
 
 function Row(props: RowProps) {
   const { resource, each, columns, lead } = props;
   const { item } = each;
   const href = fragmentOf({ kind: "object", resource: resource.name, id: item.id });
+  const isEdited = props.isEditing || (lead !== undefined && props.open.has(cellId(each, lead)));
   const named = lead === undefined ? undefined : valueIn(item, lead.path);
   const link = (
     <a class="row" href={href}>
@@ -96,7 +98,7 @@ function Row(props: RowProps) {
   );
   return (
     <tr>
-      <th scope="row">{lead !== undefined && props.isEditing ? <Cell {...props} column={lead} /> : link}</th>
+      <th scope="row">{isEdited && lead !== undefined ? <Cell {...props} column={lead} /> : link}</th>
       {columns
         .filter((column) => column !== lead)
         .map((column) => (
@@ -119,34 +121,45 @@ interface CellProps extends RowProps {
   readonly column: Column;
 }
 
-function Cell({ resource, each, column, isEditing, open, onOpen, onStored }: CellProps) {
+function Cell({ resource, each, column, isEditing, open, onOpen, onClose, onStored }: CellProps) {
   const value = valueIn(each.item, column.path);
   const { field } = column;
+  const id = cellId(each, column);
+  const isOpen = open.has(id);
   const isScalar = field !== undefined && !["group", "list", "json"].includes(field.control.kind);
-  if (!isEditing || !isScalar || !fits(field.control, cellText(value))) return <CellValue value={value} />;
-  const id = `cell ${each.item.id} ${column.name}`;
-  if (open !== column.name) {
+  const isEditable = isScalar && (isOpen || (isEditing && fits(field.control, cellText(value))));
+  if (!isEditable) return <CellValue value={value} />;
+  if (!isOpen) {
     return (
-      <button type="button" class="cell" id={id} onClick={() => onOpen(column.name)}>
+      <button type="button" class="cell" id={id} onClick={() => onOpen(id)}>
         <CellValue value={value} />
         <span class="visually-hidden">, edit {column.name}</span>
       </button>
     );
   }
   return (
-    <CellEditor
-      url={`api/${encodeURIComponent(resource.name)}/${encodeURIComponent(each.item.id)}`}
-      listed={each}
-      path={column.path}
-      field={field}
-      onStored={onStored}
-      onClose={() => {
-        onOpen(undefined);
-        // Once it is drawn as a button again.
-        requestAnimationFrame(() => document.getElementById(id)?.focus());
-      }}
-    />
+    <>
+      <span class="cell" aria-hidden="true">
+        <CellValue value={value} />
+      </span>
+      <CellEditor
+        url={`api/${encodeURIComponent(resource.name)}/${encodeURIComponent(each.item.id)}`}
+        listed={each}
+        path={column.path}
+        field={field}
+        onStored={onStored}
+        onClose={(hasFocus) => {
+          onClose(id);
+          // Once it is drawn as a button again.
+          if (hasFocus) requestAnimationFrame(() => document.getElementById(id)?.focus());
+        }}
+      />
+    </>
   );
+}
+
+function cellId({ item }: ListedObject, { name }: Column): string {
+  return `cell ${item.id} ${name}`;
 }
 
 interface HeadingProps extends Pick<ObjectTableProps, "sort" | "onSort"> {

@@ -1,11 +1,13 @@
 // A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that
 // nobody has changed it meanwhile.
 
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Caller } from "../../sign-in/sign-in.ts";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { prettyJson } from "../editor/pretty.ts";
 import { FormOrJson } from "../form/form-or-json.tsx";
+import { isOwn } from "../permitted.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
 import { StoredActions } from "../stored/stored-actions.tsx";
@@ -15,7 +17,7 @@ import { go } from "../use-route.ts";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
 import { type Edited, editablePart, readEdited } from "./changes.ts";
-import { titleOf } from "./columns.ts";
+import { type StoredObject, titleOf } from "./columns.ts";
 import { keepNumbersExact } from "./exact-number.ts";
 import { singularOf } from "./names.ts";
 import { timeOf } from "./time-of.ts";
@@ -38,7 +40,7 @@ export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
     <>
       <ViewHeading name={title ?? id} titled={`${title ?? id} – ${resource.name}`} />
       {title !== undefined && <p class="quiet id">{id}</p>}
-      {stored !== undefined && <LoadedObjectForm resource={resource} object={object} stored={stored} />}
+      {stored !== undefined && <LoadedObjectForm resource={resource} object={object} stored={stored} title={title} />}
       {stored === undefined && loadProblem === undefined && <p role="status">Loading…</p>}
       {stored === undefined && <ProblemMessage problem={loadProblem} />}
     </>
@@ -55,12 +57,16 @@ interface LoadedObjectFormProps {
   readonly resource: Resource;
   readonly object: StoredText;
   readonly stored: Stored;
+  readonly title: string | undefined;
 }
 
-function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
-  const { unsaved, visited } = useConsole();
+function LoadedObjectForm({ resource, object, stored, title }: LoadedObjectFormProps) {
+  const { signIn, unsaved, visited } = useConsole();
   const isShown = useIsShown();
-  const { name, may } = resource;
+  const [done] = useState(() => visited.takeDone());
+  const { name } = resource;
+  const caller = signIn.credential?.caller;
+  const may = useMemo(() => mayOf(resource, stored, caller), [resource, stored, caller]);
   const { draft, writeProblem, conflict, writing } = object.state;
   const edited = readEdited(stored.body, draft);
   const isDirty = !edited.ok || edited.isChanged;
@@ -70,6 +76,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
   const leaveDeleted = (): void => {
     if (!isShown.current) return;
     unsaved.clear();
+    visited.leaveWith("Deleted.");
     go(visited.latestOf(name));
   };
   const form = useRef<HTMLFormElement>(null);
@@ -94,7 +101,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
           canSave={canSave}
           onSettled={onSettled}
           recreate={
-            may.create
+            resource.may.create
               ? { label: "Create a new object from mine", onClick: () => void recreation.create(draft) }
               : undefined
           }
@@ -116,7 +123,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         canSave={canSave && isDirty}
         onSave={save}
         deletion={{
-          title: `Delete this ${singularOf(name)}?`,
+          title: title === undefined ? `Delete this ${singularOf(name)}?` : `Delete “${title}”?`,
           text: "It is deleted for everybody. This can't be undone.",
         }}
         onDelete={() =>
@@ -126,11 +133,16 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         }
       >
         <span role="status" class="quiet">
-          {statusOf(object.state, edited)}
+          {statusOf(object.state, edited) || done}
         </span>
       </StoredActions>
     </>
   );
+}
+
+function mayOf({ may, isOwnOnly }: Resource, { body }: Stored, caller: Caller | undefined) {
+  const isTheirs = isOwnOnly && !isOwn(JSON.parse(body) as StoredObject, caller);
+  return isTheirs ? { update: false, delete: false } : may;
 }
 
 function statusOf({ writing, message }: StoredTextState, edited: Edited): string {
@@ -145,7 +157,8 @@ function Metadata({ body }: { readonly body: string }) {
   if (created === undefined) return null;
   return (
     <p class="quiet">
-      Created {timeOf(created)} by {kind === "anonymous" ? "an anonymous caller" : `${creator} (${kind})`}
+      Created {timeOf(created)} by{" "}
+      {kind === "anonymous" ? "an anonymous caller" : `${kind === "apikey" ? "the API key " : ""}${creator}`}
     </p>
   );
 }

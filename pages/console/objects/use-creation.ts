@@ -15,7 +15,7 @@ export interface Creation extends Pick<Sending, "problem" | "isBusy"> {
 }
 
 export function useCreation(resource: string): Creation {
-  const { signIn, unsaved } = useConsole();
+  const { signIn, unsaved, visited } = useConsole();
   const { problem, isBusy, send } = useSending();
   const idempotencyKey = useRef("");
   const isShown = useIsShown();
@@ -30,6 +30,7 @@ export function useCreation(resource: string): Creation {
       }
       if (isShown.current) {
         unsaved.clear();
+        visited.leaveWith("Created.");
         go({ kind: "object", resource, id: created.id });
       }
       return undefined;

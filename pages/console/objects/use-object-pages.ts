@@ -34,7 +34,7 @@ type Loaded = LoadedPage | { readonly problem: Problem };
 export type PageState =
   | { readonly kind: "loading"; readonly before?: ObjectsOfPage }
   | { readonly kind: "page"; readonly page: ObjectsOfPage }
-  | { readonly kind: "refused"; readonly problem: Problem };
+  | { readonly kind: "refused"; readonly problem: Problem; readonly before?: ObjectsOfPage };
 
 export interface ObjectPages {
   readonly state: PageState;
@@ -54,12 +54,20 @@ export function useObjectPages({ name, maxPageSize }: Resource, query: string): 
   const list = (of: string) => ({ kind: "list", resource: name, query: of }) as const;
   useEffect(() => {
     const ending = new AbortController();
-    setState((state) => (state.kind === "page" ? { kind: "loading", before: state.page } : { kind: "loading" }));
+    setState((state) => {
+      const before = state.kind === "page" ? state.page : state.before;
+      return { kind: "loading", ...(before !== undefined && { before }) };
+    });
     const load = (asked: string) => loadPage(urlOf(name, asked, limit), signIn, ending.signal);
     void loadOrFirst(query, load).then(({ shown, loaded }) => {
       if (ending.signal.aborted) return;
       const found = { query: shown, position: visited.positionOf(list(shown)), isFallback: shown !== query };
-      setState("problem" in loaded ? { kind: "refused", ...loaded } : { kind: "page", page: { ...loaded, ...found } });
+      setState((state) => {
+        if (!("problem" in loaded)) return { kind: "page", page: { ...loaded, ...found } };
+        // A person who mends a filter sees what the list had before.
+        const keeps = loaded.problem.status === 400 && state.kind === "loading" && state.before !== undefined;
+        return { kind: "refused", ...loaded, ...(keeps && { before: state.before }) };
+      });
     });
     return () => ending.abort();
   }, [name, query, limit, signIn]);

@@ -15,6 +15,18 @@ export class VisitedLists {
   readonly #positions = new Map<string, PagePosition>();
   /** By resource. */
   readonly #latest = new Map<string, ListRoute>();
+  #done = "";
+
+  /** What was done in the view that the person leaves: the next view says so. */
+  leaveWith(done: string): void {
+    this.#done = done;
+  }
+
+  takeDone(): string {
+    const done = this.#done;
+    this.#done = "";
+    return done;
+  }
 
   show(list: ListRoute): void {
     this.#latest.set(list.resource, list);

@@ -34,7 +34,7 @@ export function AddMember(props: AddMemberProps) {
   };
   return (
     <details class="add">
-      <summary>{isMember ? "Add a member" : "Add an element at the end"}</summary>
+      <summary>{isMember ? "Add a value" : "Add an entry at the end"}</summary>
       <form
         autocomplete="off"
         onSubmit={(event) => {
@@ -55,7 +55,7 @@ export function AddMember(props: AddMemberProps) {
           </label>
         )}
         <JsonEditor
-          label={`Value of the new ${isMember ? "member" : "element"}`}
+          label={`The new ${isMember ? "value" : "entry"}`}
           text={draft.text}
           onChange={(text) => change({ text })}
           onSave={() => void submit()}

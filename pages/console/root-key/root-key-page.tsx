@@ -112,15 +112,16 @@ function TreeAndPanel({ rootKey, text, reloadCount, onWritten }: TreeAndPanelPro
     onWritten(action);
   };
   const url = urlOf(name, path);
+  const place = [name, ...path].join(" › ");
   return (
     <div class="tree-and-value" ref={columns}>
       <ValueTree name={name} text={text} chosen={chosen} onChoose={choose} />
       <section aria-label="The chosen value" class="value">
         <h2 class="path" tabIndex={-1}>
-          <code>{url ?? chosen}</code>
+          {place}
         </h2>
         {url === undefined ? (
-          <Unaddressable label={chosen} text={textAt(text, path) ?? ""} />
+          <Unaddressable label={place} text={textAt(text, path) ?? ""} />
         ) : (
           <ValuePanel
             key={url}

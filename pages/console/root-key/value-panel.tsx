@@ -1,11 +1,16 @@
 // The chosen value: an editor for it, and what can be done with it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { canonicalJson } from "../../../core/json/canonical.ts";
 import { kindOf } from "../../../core/json/members.ts";
 import { useConsole } from "../console-context.ts";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
-import { prettyJson } from "../editor/pretty.ts";
+import { maxStoredDepth, prettyJson } from "../editor/pretty.ts";
+import type { Control } from "../fields.ts";
+import { fits } from "../form/form-text.ts";
+import { ScalarControl } from "../form/scalar-control.tsx";
+import { Tabs } from "../form/tabs.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
 import { sendConditionally } from "../stored/send-conditionally.ts";
@@ -14,6 +19,7 @@ import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.
 import { useStoredText } from "../stored/use-stored-text.ts";
 import { AddMember } from "./add-member.tsx";
 import { hasKeptPlace, leadsThroughArray } from "./kept-place.ts";
+import { textAt } from "./tree-rows.ts";
 import { urlOf, type ValuePath } from "./value-path.ts";
 
 /** `load`: nothing was written, but the tree shows less than what is stored. */
@@ -35,7 +41,7 @@ export interface ValuePanelProps {
 }
 
 export function ValuePanel(props: ValuePanelProps) {
-  const { url, reloadCount, onDirty } = props;
+  const { url, path, whole, reloadCount, onDirty, onWritten } = props;
   const hasMoved = useHasMoved(props);
   const value = useStoredText({ url, editable: prettyJson, writeOf: (body) => ({ method: "PUT", body }), hasMoved });
   const [isAdding, setAdding] = useState(false);
@@ -47,6 +53,13 @@ export function ValuePanel(props: ValuePanelProps) {
     loadedCount.current = reloadCount;
   }, [reloadCount, value]);
   const { stored, loadProblem } = value.state;
+  const isCompared = useRef(false);
+  useEffect(() => {
+    if (stored === undefined || isCompared.current) return;
+    isCompared.current = true;
+    // Somebody has changed it since the tree was read.
+    if (stored.body !== textAt(whole, path)) onWritten("load");
+  }, [stored]);
   return (
     <>
       <ProblemMessage problem={loadProblem} />
@@ -80,18 +93,26 @@ interface LoadedPanelProps extends ValuePanelProps {
 }
 
 function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
-  const { rootKey, path, url, may, onWritten } = props;
+  const { rootKey, path, may, onWritten } = props;
   const { draft, writeProblem, conflict, writing } = value.state;
   const [added, setAdded] = useState("");
   const kind = kindOf(stored.text);
-  const canSave = may.write && value.isDirty && writing === undefined;
+  const place = [rootKey, ...path].join(" › ");
+  const canSave = may.write && value.isDirty && writing === undefined && isJsonText(draft);
   const save = async (over: Stored | undefined): Promise<void> => {
     if (canSave && (await value.save(over))) onWritten("save");
   };
+  const status = (
+    <span role="status" class="quiet">
+      {added === "" ? statusOf(value.state) : added}
+    </span>
+  );
   return (
     <>
-      <JsonEditor
-        label={`Value of ${url}`}
+      <ValueEditor
+        label={`Value of ${place}`}
+        name={path.at(-1) ?? rootKey}
+        kind={kind}
         text={draft}
         readOnly={!may.write}
         onChange={(text) => {
@@ -118,14 +139,14 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
           onSave={() => void save(stored)}
           deletion={{
             title: "Delete this value?",
-            text: `What is stored at ${url} is deleted for everybody. This can't be undone.`,
+            text: `What is stored at ${place} is deleted for everybody. This can't be undone.`,
           }}
           onDelete={() => void value.remove(stored).then((isDone) => isDone && onWritten("delete"))}
-        />
+        >
+          {status}
+        </StoredActions>
       )}
-      <p role="status" class="quiet">
-        {added === "" ? statusOf(value.state) : added}
-      </p>
+      {!may.write && !may.delete && status}
       {may.add && (kind === "object" || kind === "array") && (
         <AddMember
           rootKey={rootKey}
@@ -134,7 +155,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
           disabledReason={value.isDirty ? "Save or discard what you entered above first." : undefined}
           onDirty={onAdding}
           onAdded={(name) => {
-            setAdded(name === undefined ? "Added an element." : `Added ${name}.`);
+            setAdded(name === undefined ? "Added an entry." : `Added ${name}.`);
             onWritten("add");
           }}
         />
@@ -142,6 +163,63 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
     </>
   );
 }
+
+function isJsonText(text: string): boolean {
+  return canonicalJson(text, maxStoredDepth).ok;
+}
+
+interface ValueEditorProps {
+  readonly label: string;
+  /** What people read of the value's place. */
+  readonly name: string;
+  /** Of what is stored. */
+  readonly kind: string;
+  readonly text: string;
+  readonly readOnly: boolean;
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+}
+
+/** A text, a number or a yes or no needs no JSON; it can become anything else by it. */
+function ValueEditor({ name, kind, ...editor }: ValueEditorProps) {
+  const { label, text, readOnly, onChange, onSave } = editor;
+  const [isJson, setJson] = useState(false);
+  const id = useId();
+  const control = controls.get(kind);
+  if (control === undefined || readOnly) return <JsonEditor {...editor} />;
+  const field = { name, label: name, types: [kind], isRequired: true, control };
+  const empty = kind === "string" ? '""' : "";
+  const isShown = text === "" || (isJsonText(text) && fits(control, text) && text !== "null");
+  return (
+    <Tabs label={label} tabs={["Value", "JSON"]} chosen={isJson ? 1 : 0} onChoose={(index) => setJson(index === 1)}>
+      {isJson && <JsonEditor {...editor} />}
+      {!isJson && !isShown && <p class="quiet">What you entered is of another kind. Go on as JSON.</p>}
+      {!isJson && isShown && (
+        <form
+          class={`field ${kind}`}
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSave();
+          }}
+        >
+          <label for={id}>{name}</label>
+          <ScalarControl
+            field={field}
+            value={text === "" ? undefined : text}
+            onChange={(changed) => onChange(changed ?? empty)}
+            attributes={{ id }}
+          />
+        </form>
+      )}
+    </Tabs>
+  );
+}
+
+const controls: ReadonlyMap<string, Control> = new Map([
+  ["string", { kind: "text", isLong: false }],
+  ["number", { kind: "number", step: "any" }],
+  ["boolean", { kind: "boolean" }],
+]);
 
 function statusOf({ writing, message }: StoredTextState): string {
   if (writing === undefined) return message;

@@ -135,11 +135,7 @@ export function TreeRow({ row, isActive, isChosen }: TreeRowProps) {
 }
 
 function previewOf({ kind, text, children }: ValueRow): string {
-  if (kind === "object") return `{ ${counted(children, "member")} }`;
-  if (kind === "array") return `[ ${counted(children, "element")} ]`;
+  if (kind === "object") return children === 1 ? "1 value" : `${children} values`;
+  if (kind === "array") return children === 1 ? "1 entry" : `${children} entries`;
   return text.length > maxPreview ? `${text.slice(0, maxPreview)}…` : text;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -40,16 +40,16 @@ export function ConflictNotice(props: ConflictNoticeProps) {
   }, [conflict]);
   if (conflict === undefined) return null;
   const { action, current, hasMoved } = conflict;
+  // Of one value there is nothing else to keep.
+  const hasParts =
+    current !== undefined && [current.text, props.stored.state.draft].every((text) => /^\s*[{[]/.test(text));
   return (
     <section class="fault conflict" aria-labelledby={id} tabIndex={-1} ref={box}>
       <p id={id}>
         <strong>{whatHappened(conflict, props.noun)}</strong>{" "}
         {action === "save" ? "Nothing was saved" : "Nothing was deleted"}, and what you entered is still here.
-        {hasMoved && action === "save" && " Copy it before you load what is stored."}
-        {current !== undefined &&
-          !hasMoved &&
-          action === "save" &&
-          " Saving yours over it keeps what only they changed."}
+        {hasMoved && action === "save" && " Copy it before you take theirs."}
+        {hasParts && !hasMoved && action === "save" && " Saving yours over it keeps what only they changed."}
       </p>
       {current !== undefined && <TheirVersion {...props} action={action} current={current} />}
       <div class="actions">
@@ -87,7 +87,7 @@ interface ChangedActionsProps extends ConflictNoticeProps {
   readonly conflict: Conflict;
 }
 
-function ChangedActions({ stored, noun, canSave, onSettled, conflict }: ChangedActionsProps) {
+function ChangedActions({ stored, canSave, onSettled, conflict }: ChangedActionsProps) {
   const { action, current, hasMoved } = conflict;
   const isSave = action === "save";
   const isBusy = stored.state.writing !== undefined;
@@ -102,7 +102,7 @@ function ChangedActions({ stored, noun, canSave, onSettled, conflict }: ChangedA
   return (
     <>
       <ActionButton isDisabled={isBusy} onClick={load}>
-        Load the stored {noun}
+        {isSave || stored.isDirty ? "Take theirs, drop mine" : "Keep it"}
       </ActionButton>
       {!hasMoved && (
         <ActionButton kind="danger" isDisabled={isBusy || (isSave && !canSave)} onClick={() => void write()}>

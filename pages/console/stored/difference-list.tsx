@@ -2,6 +2,7 @@
 // what a save would overwrite.
 
 import { useId, useMemo } from "preact/hooks";
+import { kindOf } from "../../../core/json/members.ts";
 import { prettyJson } from "../editor/pretty.ts";
 import type { Field } from "../fields.ts";
 import { labelAt } from "../form/form-text.ts";
@@ -79,7 +80,9 @@ function Place({ pointer, fields }: PlaceProps) {
 
 function Value({ text }: { readonly text: string | undefined }) {
   if (text === undefined) return <dd class="quiet">none</dd>;
-  const shown = prettyJson(text);
+  const value: unknown = kindOf(text) === "string" ? JSON.parse(text) : "";
+  // An empty text is shown by its quotes.
+  const shown = typeof value === "string" && value !== "" ? value : prettyJson(text);
   const isCut = shown.length > maxCharacters;
   return (
     <dd>

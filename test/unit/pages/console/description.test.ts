@@ -6,7 +6,7 @@ import type { CompiledProject } from "../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { readDescription } from "../../../../pages/console/description.ts";
 import { describedText } from "../../../support/http/described.ts";
-import { project, withResource, withRootKey } from "../../../support/http/projects.ts";
+import { project, withResource, withRootKey, withServing } from "../../../support/http/projects.ts";
 
 async function described(parts: CompiledProject) {
   const live = createMemoryDirectory(systemClock);
@@ -46,7 +46,7 @@ describe("what the console knows of a project", () => {
         { name: "author", types: ["object"], control: { kind: "group", fields: [{ name: "name" }] } },
       ],
       maxPageSize: 100,
-      may: { list: true, create: true, update: true, delete: true },
+      may: { list: true, listAnonymously: false, create: true, update: true, delete: true },
     });
     expect([...(books?.sortable ?? [])].sort()).toEqual(["price", "title"]);
   });
@@ -88,6 +88,14 @@ describe("what the console knows of a project", () => {
     expect(await offered(["text", "count", "price"])).toEqual(expect.arrayContaining(expected));
   });
 
+  it("is whether the project is read-only, and whose objects of a resource people change", async () => {
+    const books = withResource("books", { scope: { read: "All", write: "Own" } });
+    const { isReadOnly, resources } = await described(project("shop", withServing("ReadOnly"), books));
+    expect([isReadOnly, resources[0]?.isOwnOnly]).toEqual([true, true]);
+    const open = await described(project("shop", withResource("books", { scope: { read: "All", write: "All" } })));
+    expect([open.isReadOnly, open.resources[0]?.isOwnOnly]).toEqual([false, false]);
+  });
+
   it("offers nothing that nobody may do", async () => {
     const access = { create: "Nobody", read: "Authenticated", update: "Nobody", delete: "Nobody" } as const;
     const hidden = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
@@ -101,7 +109,7 @@ describe("what the console knows of a project", () => {
       ),
     );
     expect(resources.map(({ name, may }) => [name, may])).toEqual([
-      ["books", { list: true, create: false, update: false, delete: false }],
+      ["books", { list: true, listAnonymously: false, create: false, update: false, delete: false }],
     ]);
     expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["price", "title", "cover", "author"]);
     expect(rootKeys).toEqual([{ name: "settings", may: { read: true, write: false, add: false, delete: false } }]);

@@ -26,6 +26,12 @@ describe("what the console offers of a project", () => {
     expect(offered(caller)).toEqual(["parameters", "get", "post", ...writes]);
   });
 
+  it("to nobody a write, where the project is served read-only", () => {
+    const readOnly = { ...document, info: { title: "shop", "x-jsonplane-serving": "ReadOnly" } };
+    const { paths } = permitted(readOnly, { role: "Administrators", access: "Write" }) as typeof document;
+    expect(Object.values(paths).flatMap((item) => Object.keys(item))).toEqual(["parameters", "get"]);
+  });
+
   it("leaves the rest of the description as it is", () => {
     expect(permitted(document, undefined)).toMatchObject({ info: { title: "shop" } });
   });

@@ -30,9 +30,11 @@ describe("a view whose project has changed", () => {
   const may = { read: true, write: true, add: true, delete: true };
   const described = (resources: readonly string[], rights: typeof may, create = true): Description => ({
     title: "shop",
+    isReadOnly: false,
     resources: resources.map((name) => ({
       ...{ name, fields: [], filters: [], sortable: new Set<string>(), maxPageSize: 100 },
-      may: { list: true, create, update: true, delete: true },
+      may: { list: true, listAnonymously: false, create, update: true, delete: true },
+      isOwnOnly: false,
     })),
     rootKeys: [{ name: "settings", may: rights }],
   });

@@ -43,11 +43,10 @@ describe("the columns of a list", () => {
     ]);
   });
 
-  it("are without those that are empty on the page", () => {
+  it("are the declared ones on every page, without lists and undeclared ones that are empty there", () => {
     const tags = { type: "array", items: text };
-    expect(names({ title: text, note: text, tags }, '{"title":"a","note":"","tags":[]}', '{"note":null}')).toEqual([
-      "title",
-    ]);
+    const shown = names({ title: text, note: text, tags }, '{"title":"a","tags":[],"more":""}', '{"note":null}');
+    expect(shown).toEqual(["title", "note"]);
   });
 });
 

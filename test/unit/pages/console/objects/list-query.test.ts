@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { filterOperators, type Operator } from "../../../../../core/filter-operators.ts";
 import {
+  dateOf,
   nextSort,
   readListQuery,
+  secondsOf,
   withOperator,
   writeListQuery,
   writtenOperator,
@@ -55,5 +57,16 @@ describe("the query of a list", () => {
     expect(withOperator(condition, "exists")).toEqual({ field: "price", operator: "exists", value: "true" });
     expect(withOperator({ ...condition, value: "false" }, "exists").value).toBe("false");
     expect(withOperator(condition, "lt")).toEqual({ field: "price", operator: "lt", value: "10" });
+  });
+
+  it("compares the time of creation with all of a day", () => {
+    const day = { field: "_metadata.created", operator: "ge", value: secondsOf("2026-11-01", "ge") };
+    const { value } = withOperator(day, "le");
+    expect([dateOf(day.value), dateOf(value), Number(value) - Number(day.value)]).toEqual([
+      "2026-11-01",
+      "2026-11-01",
+      86_399,
+    ]);
+    expect(withOperator({ ...day, value: "" }, "le").value).toBe("");
   });
 });
