@@ -1,6 +1,7 @@
-// Positions in a log of changes as clients see them: in the header Changes-Position, as event ids, in
-// Last-Event-ID and `_position`. A position is an entry of the log. Lists and events may have two: texts
-// are read after the log, so a stream goes on behind the first, and the second must still be there.
+// Positions in a log of changes as clients see them: in the header Changes-Position, as event ids,
+// in Last-Event-ID and `_position`. A position is an entry of the log. Lists and events may have
+// two: texts are read after the log, so a stream goes on behind the first, and the second must
+// still be there.
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
