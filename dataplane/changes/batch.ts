@@ -4,6 +4,7 @@
 import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
+import { isBefore, laterOf } from "./positions.ts";
 
 /** A change with what is stored now. A text may be newer than the change: then another follows. */
 export interface SeenChange extends Change {
@@ -18,6 +19,10 @@ export interface Batch {
   /** … up to this one, included. The same as `from` where there are none. */
   readonly end: LogPosition;
   readonly changes: readonly SeenChange[];
+  /** Of all entries, also those that say nothing of an object. */
+  readonly positions: ReadonlySet<LogPosition>;
+  /** The newest entry when the texts had been read, which may have its effect. */
+  readonly seen: LogPosition;
   /** Characters of the texts. */
   readonly length: number;
   /** When its reading began and ended, as its feed counts: a later one has newer texts. */
@@ -32,7 +37,7 @@ export type BatchContent = Omit<Batch, "began" | "ended">;
 
 export type BatchRead = Batch | { readonly outcome: "expired" | "lost" };
 
-export type BatchStore = Pick<ChangeLogs, "changesAfter"> & Pick<ObjectLists, "readObjects">;
+export type BatchStore = Pick<ChangeLogs, "changesAfter" | "newestChange"> & Pick<ObjectLists, "readObjects">;
 
 const changesPerBatch = 500;
 /** An object may be larger; then it is alone in its batch. */
@@ -47,9 +52,26 @@ export async function readBatch(
   const read = await store.changesAfter(of, from, changesPerBatch);
   if (read.outcome !== "changes") return read;
   const last = read.changes.at(-1);
-  if (last === undefined) return batchOf(from, from, []);
-  if (!("resource" in of)) return batchOf(from, last.position, [last]);
-  return await withTexts(store, of, from, lastOfEach(read.changes));
+  const positions = new Set(read.changes.map(({ position }) => position));
+  if (last === undefined || !("resource" in of)) {
+    const end = last?.position ?? from;
+    const changes = last === undefined ? [] : [last];
+    return { outcome: "batch", from, end, changes, length: 0, positions, seen: end, rendered: new Map() };
+  }
+  const { end, changes, length } = await withTexts(store, of, from, lastOfEach(read.changes));
+  const seen = laterOf(end, await store.newestChange(of));
+  return { outcome: "batch", from, end, changes, length, positions, seen, rendered: new Map() };
+}
+
+/**
+ * Whether something is gone that a client saw which is at `position`: it had seen the effect of a
+ * later entry, which a failover has lost.
+ */
+export function lacksSeen(
+  { end, positions }: Batch,
+  { position, seen }: { readonly position: LogPosition; readonly seen: LogPosition },
+): boolean {
+  return isBefore(position, seen) && !isBefore(end, seen) && !positions.has(seen);
 }
 
 /** In the order of the log, without entries that say nothing of an object. */
@@ -63,7 +85,7 @@ async function withTexts(
   collection: CollectionRef,
   from: LogPosition,
   changes: readonly Change[],
-): Promise<BatchContent> {
+): Promise<Pick<Batch, "end" | "changes" | "length">> {
   const wanted = changes.filter(({ kind }) => kind === "put").map(({ id }) => id);
   const texts = new Map<string, string>();
   let length = 0;
@@ -87,14 +109,10 @@ async function withTexts(
     // An object that is gone by now has a later change, which says so.
     return text === undefined ? [] : [{ ...change, text }];
   });
-  return batchOf(from, complete.at(-1)?.position ?? from, seen, length);
+  return { end: complete.at(-1)?.position ?? from, changes: seen, length };
 }
 
 /** Stored texts begin with the id, a UUID. */
 function idOf(text: string): string {
   return text.slice('{"id":"'.length, '{"id":"'.length + 36);
-}
-
-function batchOf(from: LogPosition, end: LogPosition, changes: readonly SeenChange[], length = 0): BatchContent {
-  return { outcome: "batch", from, end, changes, length, rendered: new Map() };
 }

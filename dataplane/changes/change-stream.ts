@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
-import type { Batch } from "./batch.ts";
+import { type Batch, lacksSeen } from "./batch.ts";
 import {
   bookmarkText,
   type ChangeEvent,
@@ -17,8 +17,8 @@ import {
   resetText,
   retryText,
 } from "./events.ts";
-import type { Feed } from "./feed.ts";
-import { positionsText } from "./positions.ts";
+import type { Feed, Reader } from "./feed.ts";
+import { isBefore, laterOf, positionsText } from "./positions.ts";
 import type { View } from "./views.ts";
 
 export interface StreamDeps {
@@ -28,12 +28,24 @@ export interface StreamDeps {
 }
 
 /** One log that a stream follows, and from where. */
-export interface Track {
+export interface Track extends Reader {
   readonly feed: Feed;
   readonly view: View;
   position: LogPosition;
-  /** Of its feed: nothing that was read before is told any more. */
+  seen: LogPosition;
   since: number;
+}
+
+/** For the client. */
+export function positionsOf(tracks: readonly Track[]): string {
+  return positionsText(tracks.map(({ position, seen }) => ({ start: position, seen: laterOf(position, seen) })));
+}
+
+/** Once its events were taken. */
+export function moveBehind(track: Track, batch: Batch): void {
+  track.position = batch.end;
+  track.seen = laterOf(laterOf(track.seen, batch.end), track.view.seenIn(batch));
+  track.since = batch.ended;
 }
 
 export interface Beginning {
@@ -113,24 +125,26 @@ export class ChangeStream {
   }
 
   async #goOn(track: Track, signal: AbortSignal): Promise<void> {
-    const read = await track.feed.next(track.position, track.since, signal);
+    const read = await track.feed.next(track, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
+    if (lacksSeen(read, track)) return this.reset("lost");
     const bytes = this.#sharedBytes(track, read) ?? (await this.#ownText(track, read));
     if (signal.aborted) return;
     this.#write(bytes);
-    track.position = read.end;
-    track.since = read.ended;
+    moveBehind(track, read);
     if (this.#response.writableNeedDrain) await this.#awaitDrain(signal);
   }
 
   /** Where the stream is at the batch's beginning and has no other source, as most are. */
-  #sharedBytes({ view, position }: Track, batch: Batch): Buffer | undefined {
-    return this.#tracks.length === 1 && position === batch.from ? view.encoded?.(batch) : undefined;
+  #sharedBytes({ view, position, seen }: Track, batch: Batch): Buffer | undefined {
+    const isAlike = this.#tracks.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
+    return isAlike ? view.encoded?.(batch) : undefined;
   }
 
   async #ownText(track: Track, batch: Batch): Promise<string> {
     const events = await track.view.eventsOf(batch, track.position);
+    track.seen = laterOf(track.seen, track.view.seenIn(batch));
     return events.map((event) => this.#eventText(event, track)).join("");
   }
 
@@ -140,7 +154,7 @@ export class ChangeStream {
   }
 
   #id(): string {
-    return positionsText(this.#tracks.map(({ position }) => ({ start: position, seen: position })));
+    return positionsOf(this.#tracks);
   }
 
   async #awaitDrain(signal: AbortSignal): Promise<void> {

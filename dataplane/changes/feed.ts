@@ -5,13 +5,22 @@
 import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Batch, type BatchRead, type BatchStore, readBatch } from "./batch.ts";
-import { isBefore } from "./positions.ts";
+import { isBefore, laterOf } from "./positions.ts";
 
 export interface FeedDeps {
   readonly store: BatchStore & Pick<ChangeLogs, "onChanges">;
   readonly timers: Timers;
   /** Called with failures of the store, which is asked again. */
   readonly onFailure: (failure: unknown) => void;
+}
+
+/** Where somebody is who follows the log. */
+export interface Reader {
+  readonly position: LogPosition;
+  /** The newest entry whose effect it has seen, or `position`. */
+  readonly seen: LogPosition;
+  /** A moment of the feed: it is told nothing that was read before. */
+  readonly since: number;
 }
 
 interface ReadUnderWay {
@@ -40,6 +49,8 @@ export class Feed {
   #kept: Batch[] = [];
   /** Behind all that was read. */
   #end: LogPosition;
+  /** The newest entry whose effect a reader has seen. */
+  #seen: LogPosition;
   /** The next batch, or its failure to come. */
   #arrival = Promise.withResolvers<void>();
   #hint = Promise.withResolvers<void>();
@@ -50,6 +61,7 @@ export class Feed {
     this.#deps = deps;
     this.#ref = ref;
     this.#end = end;
+    this.#seen = end;
     this.#endHints = deps.store.onChanges(ref, () => this.#hint.resolve());
     void this.#follow();
   }
@@ -59,13 +71,14 @@ export class Feed {
    * objects is told of none that was read before. Undefined when `signal` is aborted. Throws as
    * the store does where the position is not near the end.
    */
-  async next(position: LogPosition, since: number, signal: AbortSignal): Promise<BatchRead | undefined> {
+  async next({ position, seen, since }: Reader, signal: AbortSignal): Promise<BatchRead | undefined> {
+    this.#seen = laterOf(this.#seen, seen);
     while (!signal.aborted) {
       // Taken first: one that comes while this looks would be missed.
       const arrival = this.#arrival.promise;
       const known = this.#gone ?? this.#keptBehind(position, since) ?? (await this.#readBehind(position, since));
       if (known !== undefined) return known;
-      if (isBefore(this.#end, position)) this.#hint.resolve();
+      if (isBefore(this.#end, seen)) this.#hint.resolve();
       await settledOrAborted(arrival, signal);
     }
     return undefined;
@@ -133,8 +146,10 @@ export class Feed {
   /** Whether there was something. */
   async #readOn(): Promise<boolean> {
     this.#hint = Promise.withResolvers();
+    const seen = this.#seen;
     const read = await this.read(this.#end);
     if (read.outcome !== "batch") this.#gone = read;
+    else if (read.end === this.#end && isBefore(this.#end, seen)) this.#gone = { outcome: "lost" };
     else if (read.end === this.#end) return false;
     else this.#keep(read);
     const arrived = this.#arrival;

@@ -14,9 +14,10 @@ import { releaseSlot } from "../operation/steps.ts";
 import type { DataStore } from "../store/port.ts";
 import type { ChangeLogs, LoggedRef } from "../store/ports/changes.ts";
 import type { AskedChanges } from "./asked.ts";
-import type { Track } from "./change-stream.ts";
+import { lacksSeen } from "./batch.ts";
+import { moveBehind, positionsOf, type Track } from "./change-stream.ts";
 import { type ChangeEvent, eventJson, resetText, retryText } from "./events.ts";
-import { type ClientPosition, positionsText } from "./positions.ts";
+import { type ClientPosition, laterOf, positionsText } from "./positions.ts";
 import type { Source } from "./sources.ts";
 import type { Place, Streams } from "./streams.ts";
 
@@ -97,7 +98,13 @@ async function takePlaces(
     const gone = await whyGone(deps.store, of, position);
     if (gone !== undefined) return gone;
     const beginsWithNow = asked.form === "stream" && first !== undefined;
-    tracks.push({ feed: place.feed, view, position: beginsWithNow ? newest : position.start, since: 0 });
+    tracks.push({
+      feed: place.feed,
+      view,
+      position: beginsWithNow ? newest : position.start,
+      seen: position.seen,
+      since: 0,
+    });
   }
   return tracks;
 }
@@ -123,7 +130,7 @@ async function jsonResponse(following: Following, tracks: readonly Track[] | Gon
   for (const source of sources) {
     if (!(await source.goesOn())) throw positionGone("access");
   }
-  const position = positionsText(tracks.map((track) => ({ start: track.position, seen: track.position })));
+  const position = positionsOf(tracks);
   const headers = {
     [changesPositionHeader]: position,
     ...(asked.waitSeconds > 0 && { "Preference-Applied": `wait=${asked.waitSeconds}` }),
@@ -142,7 +149,7 @@ async function firstOf(tracks: readonly Track[], waiting: AbortController): Prom
   const found = await Promise.all(
     tracks.map(async (track) => {
       for (;;) {
-        const read = await track.feed.next(track.position, track.since, signal);
+        const read = await track.feed.next(track, signal);
         if (read === undefined) return [];
         const events = await takeEvents(track, read);
         if (events.length === 0) continue;
@@ -159,9 +166,9 @@ async function takeEvents(
   read: Awaited<ReturnType<Track["feed"]["read"]>>,
 ): Promise<readonly ChangeEvent[]> {
   if (read.outcome !== "batch") throw positionGone(read.outcome);
+  if (lacksSeen(read, track)) throw positionGone("lost");
   const events = await track.view.eventsOf(read, track.position);
-  track.position = read.end;
-  track.since = read.ended;
+  moveBehind(track, read);
   return events;
 }
 
@@ -190,6 +197,7 @@ async function streamResponse(
     if (source.first === undefined) continue;
     events.push(...(await source.first(track.position, isResumed)));
     track.since = track.feed.moment();
+    track.seen = laterOf(track.seen, await deps.store.newestChange(source.of));
   }
   const project = keyOfProject(request.plan.project.config);
   const stream = (response: ServerResponse): void =>

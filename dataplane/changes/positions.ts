@@ -1,6 +1,7 @@
 // Positions in a log of changes as clients see them: in the header Changes-Position, as event ids,
-// in Last-Event-ID and `_position`. A position is an entry of the log. A list has two: its reading
-// took several steps, so a stream begins behind the first, and the second must still be in the log.
+// in Last-Event-ID and `_position`. A position is an entry of the log. Lists and events may have
+// two: texts are read after the log, so a stream goes on behind the first, and the second must
+// still be there.
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
@@ -28,6 +29,11 @@ export function parsePositions(text: string, name: string): readonly ClientPosit
     const detail = `${name} must be a position as Changes-Position or an event's id has it`;
     throw new Problem("invalid_parameter", detail);
   });
+}
+
+/** Of two positions of a log. */
+export function laterOf(one: LogPosition, other: LogPosition): LogPosition {
+  return isBefore(one, other) ? other : one;
 }
 
 /** Whether one position of a log comes before another one. */

@@ -6,11 +6,13 @@ import type { LogPosition } from "../store/ports/changes.ts";
 import type { Path, Visibility } from "../store/ports/refs.ts";
 import type { Batch, SeenChange } from "./batch.ts";
 import { type ChangeEvent, eventText } from "./events.ts";
-import { isBefore } from "./positions.ts";
+import { isBefore, positionsText } from "./positions.ts";
 
 export interface View {
   /** Events of the batch for a stream at `position`, which the batch covers. */
   eventsOf(batch: Batch, position: LogPosition): readonly ChangeEvent[] | Promise<readonly ChangeEvent[]>;
+  /** The newest entry whose effect those events may have; called after `eventsOf`. */
+  seenIn(batch: Batch): LogPosition;
   /** The whole batch as server-sent events of one source, encoded once for all who see the same. */
   encoded?(batch: Batch): Buffer;
 }
@@ -35,12 +37,13 @@ export function objectsView(view: ObjectsView): View {
   const encoded = (batch: Batch): Buffer =>
     Buffer.from(
       all(batch)
-        .map((event) => eventText(event, event.position))
+        .map((event) => eventText(event, positionsText([{ start: event.position, seen: batch.seen }])))
         .join(""),
     );
   return {
     eventsOf: (batch, position) =>
       position === batch.from ? all(batch) : all(batch).filter((event) => isBefore(position, event.position)),
+    seenIn: ({ seen }) => seen,
     encoded: (batch) => rendered(batch, `${view.key} encoded`, () => encoded(batch)),
   };
 }
@@ -76,40 +79,50 @@ export function deletedEvent(
 export interface ValueView {
   readonly rootKey: string;
   readonly path: Path;
+  read(): Promise<ReadValue>;
+}
+
+export interface ReadValue {
   /** The text at the path; undefined = nothing. */
-  read(): Promise<string | undefined>;
+  readonly text: string | undefined;
+  /** The newest entry once it was read. */
+  readonly seen: LogPosition;
 }
 
 /** Tells the value when it differs from the one told last. */
 export function valueView(view: ValueView): View & {
   /** What is told first. */
-  begin(position: LogPosition, text: string | undefined): ChangeEvent;
+  begin(position: LogPosition, value: ReadValue): ChangeEvent;
 } {
   /** Null until a value was told: as JSON, what the caller had is not known. */
   let tag: string | undefined | null = null;
   const key = JSON.stringify(view.path);
+  const seenKey = `${key} seen`;
   /** A failed read isn't kept: the batch is asked for again. */
-  const readValue = async (batch: Batch): Promise<string | undefined> => {
+  const readValue = async (batch: Batch): Promise<ReadValue> => {
     try {
-      return await view.read();
+      const value = await view.read();
+      batch.rendered.set(seenKey, value.seen);
+      return value;
     } catch (failure) {
       batch.rendered.delete(key);
       throw failure;
     }
   };
   return {
-    begin(position, text) {
+    begin(position, { text }) {
       tag = text === undefined ? undefined : entityTag(text);
       return valueEvent(view, position, text);
     },
     async eventsOf(batch) {
       if (batch.changes.length === 0) return [];
-      const text = await rendered(batch, key, () => readValue(batch));
+      const { text } = await rendered(batch, key, () => readValue(batch));
       const next = text === undefined ? undefined : entityTag(text);
       if (next === tag) return [];
       tag = next;
       return [valueEvent(view, batch.end, text)];
     },
+    seenIn: (batch) => (batch.rendered.get(seenKey) as LogPosition | undefined) ?? batch.seen,
   };
 }
 

@@ -105,7 +105,11 @@ async function readValue(request: DocumentRequest): Promise<HttpResponse> {
 
 /** The value at the path is told first, and then when it differs. */
 export function followedValue({ plan, subPath: path }: DocumentRequest): Followed<DocumentPlan> {
-  const value = { rootKey: plan.rootKey.key, path, read: () => currentText(plan, path) };
+  const value = {
+    rootKey: plan.rootKey.key,
+    path,
+    read: async () => ({ text: await currentText(plan, path), seen: await plan.store.newestChange(plan.document) }),
+  };
   const view = valueView(value);
   return {
     of: plan.document,

@@ -17,9 +17,7 @@ export interface Source {
   readonly path: string;
   /** Whose objects it sees; absent = all. */
   readonly sees?: string;
-  /**
-   * How often it goes on from an older state, and lists again, of all times that it was cut off.
-   */
+  /** Of the times that it was cut off, how often it goes on from an older state, or lists again. */
   readonly goesBack?: number;
   readonly listsAgain?: number;
 }

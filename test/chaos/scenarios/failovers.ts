@@ -29,9 +29,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }, patience);
 }
 
-/**
- * For a moment, so that something is lost: the replica is dropped whenever something is written.
- */
+/** For a moment, so that something is lost: each write drops the replica. */
 async function endReplication({ pause }: Stage, { port }: TestRedis): Promise<void> {
   await askRedis(port, 'CONFIG SET client-output-buffer-limit "replica 1 1 0"');
   await pause(50, 400);

@@ -4,9 +4,9 @@ import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { systemTimers } from "../../../../core/timers.ts";
-import type { Batch, BatchRead } from "../../../../dataplane/changes/batch.ts";
+import { type Batch, type BatchRead, lacksSeen } from "../../../../dataplane/changes/batch.ts";
 import { Feed, type FeedDeps } from "../../../../dataplane/changes/feed.ts";
-import { valueView } from "../../../../dataplane/changes/views.ts";
+import { type ReadValue, valueView } from "../../../../dataplane/changes/views.ts";
 import type { ChangesRead } from "../../../../dataplane/store/ports/changes.ts";
 
 const project = { namespace: "default", name: "shop", uid: "u" };
@@ -20,6 +20,7 @@ function openFeed(): { readonly feed: Feed; readonly answer: () => void } {
   const store: FeedDeps["store"] = {
     changesAfter: async (_of, after) => (after === begun ? await first.promise : { outcome: "changes", changes: [] }),
     readObjects: () => Readable.from([]),
+    newestChange: async () => position,
     onChanges: () => () => undefined,
   };
   const deps = { store, timers: systemTimers, onFailure: () => undefined };
@@ -34,7 +35,7 @@ it("tells of a change whenever it is asked while that change arrives", async () 
     const leaving = new AbortController();
     answer();
     for (let count = 0; count < step; count += 1) await undefined;
-    const next = feed.next(begun, 0, leaving.signal);
+    const next = feed.next({ position: begun, seen: begun, since: 0 }, leaving.signal);
     for (let turn = 0; turn < 5; turn += 1) await nextTurn();
     leaving.abort();
     told.push(await next);
@@ -53,6 +54,7 @@ it("tells nothing that was read before what was told last", async () => {
       const version = await new Promise<number>((resolve) => texts.push(resolve));
       yield [JSON.stringify({ id, version })];
     },
+    newestChange: async () => position,
     onChanges: () => () => undefined,
   };
   const answer = async (after: string, ...positions: readonly string[]): Promise<void> => {
@@ -67,7 +69,7 @@ it("tells nothing that was read before what was told last", async () => {
     { project, resource: "books" },
     begun,
   );
-  const behind = feed.next(older, 0, leaving.signal);
+  const behind = feed.next({ position: older, seen: older, since: 0 }, leaving.signal);
   await answer(older, first);
   await answer(begun, first, second);
   const [own, ofFeed] = texts;
@@ -76,7 +78,7 @@ it("tells nothing that was read before what was told last", async () => {
   own?.(4);
   const told = (await behind) as Batch;
   expect(told.changes).toMatchObject([{ position: first, text: JSON.stringify({ id, version: 4 }) }]);
-  const next = feed.next(told.end, told.ended, leaving.signal);
+  const next = feed.next({ position: told.end, seen: told.seen, since: told.ended }, leaving.signal);
   await answer(told.end, second);
   texts.at(-1)?.(4);
   expect(await next).toMatchObject({ changes: [{ position: second, text: JSON.stringify({ id, version: 4 }) }] });
@@ -84,12 +86,37 @@ it("tells nothing that was read before what was told last", async () => {
   feed.close();
 });
 
+it("is lost where a failover lost the entry that a text came from, though it has that of the change", async () => {
+  const id = "01a22958-d4fe-7000-bf64-f5fc39ef4184";
+  const lost = "3-0.00000000";
+  const put = { outcome: "changes", changes: [{ position, kind: "put", id, owner: "" }] } as const;
+  const store: FeedDeps["store"] = {
+    changesAfter: async (_of, after) => (after === begun ? put : { outcome: "changes", changes: [] }),
+    readObjects: () => Readable.from([[JSON.stringify({ id, version: 3 })]]),
+    newestChange: async () => lost,
+    onChanges: () => () => undefined,
+  };
+  const feed = new Feed(
+    { store, timers: systemTimers, onFailure: () => undefined },
+    { project, resource: "books" },
+    begun,
+  );
+  const { signal } = new AbortController();
+  const told = (await feed.next({ position: begun, seen: begun, since: 0 }, signal)) as Batch;
+  expect(told).toMatchObject({ end: position, seen: lost });
+  const later = { ...told, from: position, end: "4-0.00000000", positions: new Set(["4-0.00000000"]) };
+  expect(lacksSeen(later, { position, seen: lost })).toBe(true);
+  expect(lacksSeen({ ...later, positions: new Set([lost, later.end]) }, { position, seen: lost })).toBe(false);
+  expect(await feed.next({ position, seen: lost, since: told.ended }, signal)).toEqual({ outcome: "lost" });
+  feed.close();
+});
+
 it("reads a value again for a batch whose first read failed", async () => {
   let reads = 0;
-  const read = async (): Promise<string> => {
+  const read = async (): Promise<ReadValue> => {
     reads += 1;
     if (reads === 1) throw new Error("The store is away");
-    return '"blue"';
+    return { text: '"blue"', seen: position };
   };
   const view = valueView({ rootKey: "settings", path: ["colour"], read });
   const { changes } = removal as Extract<ChangesRead, { outcome: "changes" }>;
@@ -98,6 +125,8 @@ it("reads a value again for a batch whose first read failed", async () => {
     from: begun,
     end: position,
     changes,
+    positions: new Set([position]),
+    seen: position,
     length: 0,
     began: 1,
     ended: 2,
