@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
+import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
 import { type Batch, lacksSeen } from "./batch.ts";
@@ -25,6 +26,8 @@ export interface StreamDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: () => number;
+  /** Called with failures to read: the store's are tried again, others end the stream. */
+  readonly onFailure: (failure: unknown) => void;
 }
 
 /** One log that a stream follows, and from where. */
@@ -96,6 +99,8 @@ export class ChangeStream {
       if (now - this.#unreadSince > maxUnreadMs) this.#response.destroy();
       return;
     }
+    // It has ended, and waits for a client that reads on.
+    if (this.#response.writableEnded) return;
     if (now >= this.#endsAt) this.end();
     else if (!this.#askedForCredential && expiresAt - clock.now() <= reauthenticateMs) {
       this.#askedForCredential = true;
@@ -117,8 +122,9 @@ export class ChangeStream {
     while (!signal.aborted) {
       try {
         await this.#goOn(track, signal);
-      } catch {
-        // The store is away, which is reported where the log is read.
+      } catch (failure) {
+        this.#deps.onFailure(failure);
+        if (!isStoreFailure(failure)) return this.end();
         await pauseUnlessAborted(this.#deps.timers, retryReadMs, signal);
       }
     }
@@ -164,6 +170,7 @@ export class ChangeStream {
       () => undefined,
     );
     await this.#drained;
+    if (signal.aborted) return;
     this.#drained = undefined;
     this.#unreadSince = undefined;
   }
@@ -177,6 +184,7 @@ export class ChangeStream {
   #close(text: string): void {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
+    this.#unreadSince = this.#response.writableNeedDrain ? this.#deps.clock.monotonic() : undefined;
     this.#response.end(text);
   }
 }

@@ -51,7 +51,7 @@ export class Feed {
   #end: LogPosition;
   /** The newest entry whose effect a reader has seen. */
   #seen: LogPosition;
-  /** The next batch, or its failure to come. */
+  /** Resolves with the next batch, or when the log is gone. */
   #arrival = Promise.withResolvers<void>();
   #hint = Promise.withResolvers<void>();
   #gone: Exclude<BatchRead, Batch> | undefined;
@@ -147,7 +147,8 @@ export class Feed {
   async #readOn(): Promise<boolean> {
     this.#hint = Promise.withResolvers();
     const seen = this.#seen;
-    const read = await this.read(this.#end);
+    // Not one that began before the hint.
+    const read = await this.read(this.#end, this.moment());
     if (read.outcome !== "batch") this.#gone = read;
     else if (read.end === this.#end && isBefore(this.#end, seen)) this.#gone = { outcome: "lost" };
     else if (read.end === this.#end) return false;

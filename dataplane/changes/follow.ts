@@ -123,6 +123,7 @@ async function jsonResponse(following: Following, tracks: readonly Track[] | Gon
   const waiting = new AbortController();
   const stop = deps.timers.after(asked.waitSeconds * 1_000, () => waiting.abort());
   request.incoming.request.raw.once("close", () => waiting.abort());
+  const starts = tracks.map((track) => track.position);
   const now = await Promise.all(tracks.map(eventsNow));
   let events: readonly ChangeEvent[] = now.flat();
   if (events.length === 0 && asked.waitSeconds > 0) events = await firstOf(tracks, waiting);
@@ -135,7 +136,9 @@ async function jsonResponse(following: Following, tracks: readonly Track[] | Gon
     [changesPositionHeader]: position,
     ...(asked.waitSeconds > 0 && { "Preference-Applied": `wait=${asked.waitSeconds}` }),
   };
-  const text = `{"changes":[${events.map(eventJson).join(",")}],"position":${JSON.stringify(position)}}`;
+  // Filters may let nothing through of what was read, and there may be more.
+  const more = tracks.some((track, at) => track.position !== starts[at]);
+  const text = `{"changes":[${events.map(eventJson).join(",")}],"position":${JSON.stringify(position)},"more":${more}}`;
   return { status: 200, text, headers };
 }
 

@@ -1,5 +1,6 @@
 // What a request follows, and whether its caller may go on.
 
+import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
@@ -62,9 +63,16 @@ export async function sourceOf<Plan extends PlanBase>(
   };
 }
 
-/** Why a stream ends whose source threw this. */
-export function resetReasonOf(error: unknown): ResetReason {
-  const code = error instanceof Problem ? error.code : undefined;
-  if (code === "data_lost") return "lost";
-  return code?.startsWith("unknown_") ? "deleted" : "access";
+/** The client goes on from its position with another token. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof Problem && error.code === "token_expired";
+}
+
+/** Why a stream ends whose source threw this; undefined where that says nothing of the caller. */
+export function resetReasonOf(error: unknown): ResetReason | undefined {
+  if (!(error instanceof Problem) || isExpired(error)) return undefined;
+  if (error.code === "data_lost") return "lost";
+  if (error.code.startsWith("unknown_")) return "deleted";
+  const { status } = errorCatalogue[error.code];
+  return status === 401 || status === 403 || error.code === "project_off" ? "access" : undefined;
 }

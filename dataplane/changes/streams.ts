@@ -10,7 +10,7 @@ import type { Timers } from "../../core/timers.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Beginning, ChangeStream } from "./change-stream.ts";
 import { Feed, type FeedDeps } from "./feed.ts";
-import { resetReasonOf, type Source } from "./sources.ts";
+import { isExpired, resetReasonOf, type Source } from "./sources.ts";
 
 /** A client that follows changes, as a stream or by waiting for one response. */
 export interface Place {
@@ -56,6 +56,8 @@ export interface StreamsDeps extends FeedDeps {
 const projectPart = 1 / 2;
 const callerPart = 1 / 4;
 const tickMs = 1_000;
+/** Nobody is sent events for longer without a check. */
+const maxFailedChecks = 10;
 
 interface OpenFeed {
   readonly feed: Feed;
@@ -65,6 +67,9 @@ interface OpenFeed {
 interface CheckedStream {
   readonly stream: ChangeStream;
   readonly sources: readonly Source[];
+  isChecking: boolean;
+  /** In a row, for reasons that say nothing of the caller, such as a busy project. */
+  failedChecks: number;
 }
 
 export function createStreams(deps: StreamsDeps): Streams {
@@ -74,18 +79,6 @@ export function createStreams(deps: StreamsDeps): Streams {
   const open = new Map<string, Set<CheckedStream>>();
   let stopTicking: (() => void) | undefined;
   let isClosed = false;
-
-  const check = async ({ stream, sources }: CheckedStream): Promise<void> => {
-    try {
-      for (const source of sources) {
-        const goesOn = source.goesOn();
-        if (!(goesOn instanceof Promise ? await goesOn : goesOn)) return stream.reset("access");
-      }
-      stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
-    } catch (error) {
-      stream.reset(resetReasonOf(error));
-    }
-  };
 
   const tick = (): void => {
     stopTicking = open.size === 0 ? undefined : timers.after(tickMs, tick);
@@ -135,9 +128,9 @@ export function createStreams(deps: StreamsDeps): Streams {
       };
     },
     open({ project, beginning, sources, response, release }) {
-      const stream = new ChangeStream({ clock, timers, random }, beginning, response);
+      const stream = new ChangeStream({ clock, timers, random, onFailure: deps.onFailure }, beginning, response);
       if (isClosed) stream.end();
-      const each = { stream, sources };
+      const each = { stream, sources, isChecking: false, failedChecks: 0 };
       const siblings = open.get(project) ?? new Set();
       open.set(project, siblings.add(each));
       response.once("close", () => {
@@ -157,6 +150,37 @@ export function createStreams(deps: StreamsDeps): Streams {
       for (const streams of open.values()) for (const { stream } of streams) stream.end();
     },
   };
+}
+
+async function check(each: CheckedStream): Promise<void> {
+  // The last one may still wait until the project may compute.
+  if (each.isChecking) return;
+  each.isChecking = true;
+  const { stream, sources } = each;
+  try {
+    if (!(await allGoOn(sources))) return stream.reset("access");
+    each.failedChecks = 0;
+    stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
+  } catch (error) {
+    onFailedCheck(each, error);
+  } finally {
+    each.isChecking = false;
+  }
+}
+
+async function allGoOn(sources: readonly Source[]): Promise<boolean> {
+  for (const source of sources) {
+    const goesOn = source.goesOn();
+    if (!(goesOn instanceof Promise ? await goesOn : goesOn)) return false;
+  }
+  return true;
+}
+
+function onFailedCheck(each: CheckedStream, error: unknown): void {
+  const reason = resetReasonOf(error);
+  each.failedChecks += 1;
+  if (reason !== undefined) each.stream.reset(reason);
+  else if (isExpired(error) || each.failedChecks >= maxFailedChecks) each.stream.end();
 }
 
 const later = { headers: { "Retry-After": "5" } };

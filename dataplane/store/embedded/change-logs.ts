@@ -72,12 +72,12 @@ export function createChangeLogs(database: DatabaseSync, transactions: Transacti
     return begun;
   };
 
-  /** The number of the first entry that is to be kept. */
+  /** The first entry to keep. The newest old one stays: who follows a quiet log is at it. */
   const keptFrom = ({ log, oldest, newest }: Log, of: LoggedRef): number => {
     const { retentionSeconds = 0, maxEntries = 0 } = of.changes ?? {};
     const until = Math.min(newest, oldest + trimmedPerWrite);
     const live = statements.firstLive.get(log, oldest, until, clock.now() - retentionSeconds * 1_000);
-    return Math.min(until, Math.max(Number(live?.number ?? until), newest - maxEntries + 1));
+    return Math.min(until, Math.max(oldest, Number(live?.number ?? until) - 1, newest - maxEntries + 1));
   };
 
   const deleteLog = (of: LoggedRef): void => {

@@ -122,6 +122,8 @@ function describeTrimming(subject: Subject): void {
     expect(await outcomeAt(store, of, last)).toBe("changes");
     await write(store, of, 500);
     expect(await outcomeAt(store, of, begin)).toBe("expired");
+    // Those who follow a quiet log are at it.
+    expect(await outcomeAt(store, of, last)).toBe("changes");
     const newest = await store.newestChange(of);
     expect(newest).not.toBe(last);
     expect(await store.changesAfter(of, newest, 10)).toEqual({ outcome: "changes", changes: [] });

@@ -14,8 +14,12 @@ local function add_to_log(log, declared, changes)
   for _, change in ipairs(changes) do
     id = redis.call("XADD", log, "MAXLEN", "~", most, "*", unpack(change))
   end
-  local oldest = tonumber(string.match(id, "^%d+")) - kept
-  redis.call("XTRIM", log, "MINID", "~", string.format("%.0f", oldest))
+  -- The newest of the old ones stays: those who follow a quiet log are at it.
+  local before = string.format("%.0f", tonumber(string.match(id, "^%d+")) - kept - 1)
+  local expired = redis.call("XREVRANGE", log, before, "-", "COUNT", 1)
+  if expired[1] then
+    redis.call("XTRIM", log, "MINID", "~", expired[1][1])
+  end
   redis.call("PUBLISH", log, "")
 end
 
