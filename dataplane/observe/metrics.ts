@@ -204,6 +204,8 @@ function refusedStreamObserver(registry: Registry): Metrics["observeRefusedStrea
     "Requests for changes refused because so many were followed, by whose limit it was (caller, project, replica)",
     ["limit"],
   );
+  // An alert compares them with what was: they are there from the start.
+  for (const limit of ["caller", "project", "replica"]) refused.inc({ limit }, 0);
   return (limit) => refused.inc({ limit });
 }
 

@@ -40,6 +40,7 @@ export const statusEventCatalogue = {
 const ordinary: ReadonlySet<string> = new Set<Reason>([
   "WaitingForReplicas",
   "WaitingForIssuer",
+  "CredentialPending",
   "Suspended",
   "Deleting",
 ]);

@@ -25,7 +25,7 @@ const shop = project(
 const allowing = (...allowedOrigins: string[]) => withConfig({ cors: { allowedOrigins, maxAgeSeconds: 60 } });
 const origin = "https://app.test";
 const exposed =
-  "Accept-Patch, ETag, Idempotent-Replayed, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+  "Accept-Patch, Changes-Position, ETag, Idempotent-Replayed, Location, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
 
 const preflight = (served: Served, path: string, method: string, from = origin) =>
   served.send(path, {

@@ -147,6 +147,8 @@ export const implied: Readonly<Record<string, Check>> = {
     for (const operation of ["readAt", "pageByCreation"]) expect(timed[operation]).toBeLessThanOrEqual(10);
   },
   "Data plane, Age of the configuration": within(0, 30, ({ replicas }) => replicas),
+  "Data plane, Open streams": within(0, 0, ({ replicas }) => replicas),
+  "Data plane, Refused streams": exactly(["limit"], { caller: 0, project: 0, replica: 0 }),
   "Data plane, Projects": within(1, 1, ({ replicas }) => replicas),
   "Data plane, Memory": within(20 * megabyte, 2_000 * megabyte, ({ replicas }) => replicas),
 
