@@ -132,6 +132,8 @@ export function createStreams(deps: StreamsDeps): Streams {
       };
     },
     open({ project, beginning, sources, response, release }) {
+      // The client left before: no event will say so.
+      if (response.destroyed) return release();
       const stream = new ChangeStream({ clock, timers, random }, beginning, response);
       if (isClosed) stream.end();
       const each = { stream, sources };
