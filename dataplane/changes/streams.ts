@@ -36,6 +36,8 @@ export interface Streams {
   /** Asks all streams of the project whether they go on. */
   checkProject(project: string): void;
   count(): number;
+  /** Calls once it closes, or now where it has. Returns what cancels that. */
+  onClose(call: () => void): () => void;
   /** Ends all streams: their clients connect again. */
   close(): void;
 }
@@ -70,6 +72,7 @@ export function createStreams(deps: StreamsDeps): Streams {
   const places = createCounts();
   const open = new Map<string, Set<CheckedStream>>();
   let stopTicking: (() => void) | undefined;
+  const closing = new Set<() => void>();
   let isClosed = false;
 
   const check = async ({ stream, sources }: CheckedStream): Promise<void> => {
@@ -150,8 +153,16 @@ export function createStreams(deps: StreamsDeps): Streams {
       for (const each of open.get(project) ?? []) void check(each);
     },
     count: () => [...open.values()].reduce((sum, { size }) => sum + size, 0),
+    onClose(call) {
+      // Each call ends by itself, even if two are the same function.
+      const own = (): void => call();
+      if (isClosed) own();
+      else closing.add(own);
+      return () => closing.delete(own);
+    },
     close() {
       isClosed = true;
+      for (const call of [...closing]) call();
       stopTicking?.();
       for (const streams of open.values()) for (const { stream } of streams) stream.end();
     },

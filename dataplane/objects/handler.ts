@@ -152,7 +152,9 @@ function firstOfObject(
   id: string,
 ): NonNullable<Followed<never>["first"]> {
   return async (position, isResumed) => {
-    const stored = isObjectId(id) ? await store.read(collection, id, grant.visible) : undefined;
+    // No object ever had another id; and an event has the id as it is.
+    if (!isObjectId(id)) throw missing();
+    const stored = await store.read(collection, id, grant.visible);
     if (stored !== undefined) return [objectEvent(view, position, id, stored.text)];
     if (!isResumed) throw missing();
     return [deletedEvent(view, position, id)];
