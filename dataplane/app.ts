@@ -168,8 +168,9 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const memory = memoryLimits();
   const plans = createPlanCache<CachedPlan>();
   const { timers = systemTimers } = options;
+  const fairShare = createFairShareLimiter(clock, { maxQueuedWork: memory.connections });
   const streams = createStreams({
-    ...{ store, clock, timers },
+    ...{ store, clock, timers, fairShare },
     onFailure: failuresTo(logger, "Reading changes failed"),
     onRefused: metrics.observeRefusedStream,
     maxStreams: Math.floor(memory.connections / 2),
@@ -187,7 +188,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanSemaphore: createScanSemaphore(),
-    fairShare: createFairShareLimiter(clock, { maxQueuedWork: memory.connections }),
+    fairShare,
     lock: createDocumentLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,

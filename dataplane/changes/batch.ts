@@ -4,6 +4,7 @@
 import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
+import { Rendered } from "./rendered.ts";
 
 /** A change with what is stored now. A text may be newer than the change: then another follows. */
 export interface SeenChange extends Change {
@@ -20,8 +21,7 @@ export interface Batch {
   readonly changes: readonly SeenChange[];
   /** Characters of the texts. */
   readonly length: number;
-  /** What has been made of it, by view. */
-  readonly rendered: Map<string, unknown>;
+  readonly rendered: Rendered;
 }
 
 export type BatchRead = Batch | { readonly outcome: "expired" | "lost" };
@@ -85,5 +85,5 @@ function idOf(text: string): string {
 }
 
 function batchOf(from: LogPosition, end: LogPosition, changes: readonly SeenChange[], length = 0): Batch {
-  return { outcome: "batch", from, end, changes, length, rendered: new Map() };
+  return { outcome: "batch", from, end, changes, length, rendered: new Rendered(length) };
 }

@@ -2,7 +2,6 @@
 // ends, or its time is over. It takes the next batch when the client has read the last one, so a slow
 // client costs nothing but its place.
 
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
@@ -11,7 +10,7 @@ import type { Batch } from "./batch.ts";
 import {
   bookmarkText,
   type ChangeEvent,
-  eventText,
+  eventPieces,
   type ResetReason,
   reauthenticateText,
   resetText,
@@ -25,7 +24,11 @@ export interface StreamDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: () => number;
+  /** Runs work when the project may compute. Rejects where too much waits. */
+  readonly fairly: <T>(work: () => T) => T | Promise<T>;
 }
+
+type Pieces = readonly (string | Buffer)[];
 
 /** One log that a stream follows, and from where. */
 export interface Track {
@@ -57,8 +60,9 @@ export class ChangeStream {
   readonly #endsAt: number;
   #writtenAt: number;
   #unreadSince: number | undefined;
-  /** While the client has not read what was written. */
-  #drained: Promise<void> | undefined;
+  /** Of the sources: when the last one of them has told its batch. */
+  #turn: Promise<void> = Promise.resolve();
+  #draining: PromiseWithResolvers<void> | undefined;
   #askedForCredential = false;
 
   constructor(deps: StreamDeps, { tracks, events }: Beginning, response: ServerResponse) {
@@ -68,9 +72,11 @@ export class ChangeStream {
     this.#writtenAt = deps.clock.monotonic();
     this.#endsAt = this.#writtenAt + between(deps.random, lifetimeMs);
     response.once("close", () => this.#ending.abort());
+    response.on("drain", () => this.#goOnWriting());
+    this.#ending.signal.addEventListener("abort", () => this.#goOnWriting());
     const id = this.#id();
-    const begin = events.length > 0 ? events.map((event) => eventText(event, id)).join("") : bookmarkText(id);
-    this.#write(retryText(between(deps.random, retryMs)) + begin);
+    this.#write(retryText(between(deps.random, retryMs)));
+    for (const piece of events.length > 0 ? eventPieces(events, () => id) : [bookmarkText(id)]) this.#write(piece);
     for (const track of tracks) void this.#follow(track);
   }
 
@@ -78,7 +84,9 @@ export class ChangeStream {
   tick(expiresAt: number): void {
     const { clock } = this.#deps;
     const now = clock.monotonic();
-    if (this.#unreadSince !== undefined) {
+    // What was written first counts as well: bookmarks would keep the connection open.
+    if (this.#response.writableNeedDrain) {
+      this.#unreadSince ??= now;
       if (now - this.#unreadSince > maxUnreadMs) this.#response.destroy();
       return;
     }
@@ -111,44 +119,65 @@ export class ChangeStream {
   }
 
   async #goOn(track: Track, signal: AbortSignal): Promise<void> {
+    // So that one who reads nothing keeps no batch.
+    await this.#drained();
     const read = await track.feed.next(track.position, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
-    const bytes = this.#sharedBytes(track, read) ?? (await this.#ownText(track, read));
+    await this.#inTurn(() => this.#tell(track, read, signal));
+  }
+
+  /** One source after the other: each would write a batch that is not read. */
+  #inTurn(tell: () => Promise<void>): Promise<void> {
+    const told = this.#turn.then(tell);
+    this.#turn = told.catch(() => undefined);
+    return told;
+  }
+
+  async #tell(track: Track, batch: Batch, signal: AbortSignal): Promise<void> {
+    await this.#drained();
     if (signal.aborted) return;
-    this.#write(bytes);
-    track.position = read.end;
-    if (this.#response.writableNeedDrain) await this.#awaitDrain(signal);
+    const pieces = await this.#piecesOf(track, batch);
+    if (signal.aborted) return;
+    this.#response.cork();
+    for (const piece of pieces) this.#write(piece);
+    this.#response.uncork();
+    track.position = batch.end;
   }
 
-  /** Where the stream is at the batch's beginning and has no other source, as most are. */
-  #sharedBytes({ view, position }: Track, batch: Batch): Buffer | undefined {
-    return this.#tracks.length === 1 && position === batch.from ? view.encoded?.(batch) : undefined;
+  /** Shared where the stream is at the batch's beginning and has no other source, as most are. */
+  async #piecesOf(track: Track, batch: Batch): Promise<Pieces> {
+    const { view, position } = track;
+    const { fairly } = this.#deps;
+    const isShared = this.#tracks.length === 1 && position === batch.from && view.encoded !== undefined;
+    if (!isShared) return await fairly(() => this.#ownPieces(track, batch));
+    const encoded = (): Pieces => view.encoded?.(batch) ?? [];
+    return view.isEncoded?.(batch) ? encoded() : await fairly(encoded);
   }
 
-  async #ownText(track: Track, batch: Batch): Promise<string> {
+  async #ownPieces(track: Track, batch: Batch): Promise<Pieces> {
     const events = await track.view.eventsOf(batch, track.position);
-    return events.map((event) => this.#eventText(event, track)).join("");
-  }
-
-  #eventText(event: ChangeEvent, track: Track): string {
-    track.position = event.position;
-    return eventText(event, this.#id());
+    return eventPieces(events, ({ position }) => {
+      track.position = position;
+      return this.#id();
+    });
   }
 
   #id(): string {
     return positionsText(this.#tracks.map(({ position }) => ({ start: position, seen: position })));
   }
 
-  async #awaitDrain(signal: AbortSignal): Promise<void> {
-    this.#unreadSince ??= this.#deps.clock.monotonic();
-    this.#drained ??= once(this.#response, "drain", { signal }).then(
-      () => undefined,
-      () => undefined,
-    );
-    await this.#drained;
-    this.#drained = undefined;
+  /** Once the client has read what was written, or the stream ends. */
+  #drained(): Promise<void> | undefined {
+    if (this.#ending.signal.aborted || !this.#response.writableNeedDrain) return undefined;
+    this.#draining ??= Promise.withResolvers();
+    return this.#draining.promise;
+  }
+
+  #goOnWriting(): void {
     this.#unreadSince = undefined;
+    this.#draining?.resolve();
+    this.#draining = undefined;
   }
 
   #write(bytes: string | Buffer): void {

@@ -125,7 +125,9 @@ export class Feed {
     this.#kept.push(batch);
     let characters = this.#kept.reduce((sum, { length }) => sum + length, 0);
     while (this.#kept.length > maxKept || (this.#kept.length > 1 && characters > maxKeptCharacters)) {
-      characters -= this.#kept.shift()?.length ?? 0;
+      const dropped = this.#kept.shift();
+      dropped?.rendered.clear();
+      characters -= dropped?.length ?? 0;
     }
   }
 

@@ -1,6 +1,7 @@
 // What a request follows, and whether its caller may go on.
 
 import { Problem } from "../../core/errors/problem.ts";
+import type { LiveProject } from "../config/directory.ts";
 import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ChangeEvent, ResetReason } from "./events.ts";
@@ -27,6 +28,8 @@ export interface Source extends Omit<Followed<never>, "isSame"> {
   goesOn(): boolean | Promise<boolean>;
   /** Milliseconds of Unix time at which the credential expires. */
   expiresAt(): number;
+  /** As it is configured now. */
+  project(): LiveProject;
 }
 
 /**
@@ -58,6 +61,7 @@ export async function sourceOf<Plan extends PlanBase>(
       if (next instanceof Promise) return next.then(accept);
       return next === current || accept(next);
     },
+    project: () => current.plan.project,
     expiresAt: () => current.proof?.validUntil ?? Number.POSITIVE_INFINITY,
   };
 }

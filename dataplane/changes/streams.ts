@@ -6,6 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
+import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Beginning, ChangeStream } from "./change-stream.ts";
 import { Feed, type FeedDeps } from "./feed.ts";
@@ -46,6 +47,8 @@ export interface StreamsDeps extends FeedDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random?: () => number;
+  /** Bounds what a project's streams compute in one turn of the event loop. */
+  readonly fairShare: Pick<FairShareLimiter, "of">;
   /** Streams of this replica; see the parts below. */
   readonly maxStreams: number;
   readonly onRefused: (limit: "caller" | "project" | "replica") => void;
@@ -67,7 +70,7 @@ interface CheckedStream {
 }
 
 export function createStreams(deps: StreamsDeps): Streams {
-  const { clock, timers, random = Math.random, maxStreams, onRefused } = deps;
+  const { clock, timers, random = Math.random, maxStreams, onRefused, fairShare } = deps;
   const feeds = new Map<string, OpenFeed>();
   const places = createCounts();
   const open = new Map<string, Set<CheckedStream>>();
@@ -137,7 +140,8 @@ export function createStreams(deps: StreamsDeps): Streams {
     open({ project, beginning, sources, response, release }) {
       // The client left before: no event will say so.
       if (response.destroyed) return release();
-      const stream = new ChangeStream({ clock, timers, random }, beginning, response);
+      const fairly = <T>(work: () => T): T | Promise<T> => fairShare.of(sources[0]?.project()).runFairly(work);
+      const stream = new ChangeStream({ clock, timers, random, fairly }, beginning, response);
       if (isClosed) stream.end();
       const each = { stream, sources };
       const siblings = open.get(project) ?? new Set();

@@ -141,6 +141,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
         timers: systemTimers,
         onFailure: nothing,
         onRefused: nothing,
+        fairShare: createFairShareLimiter(clock),
         maxStreams: 10,
       }),
       timers: systemTimers,

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { systemTimers } from "../../../../core/timers.ts";
 import type { BatchRead } from "../../../../dataplane/changes/batch.ts";
 import { Feed, type FeedDeps } from "../../../../dataplane/changes/feed.ts";
+import { Rendered } from "../../../../dataplane/changes/rendered.ts";
 import { valueView } from "../../../../dataplane/changes/views.ts";
 import type { ChangesRead } from "../../../../dataplane/store/ports/changes.ts";
 
@@ -52,7 +53,14 @@ it("reads a value again for a batch whose first read failed", async () => {
   };
   const view = valueView({ rootKey: "settings", path: ["colour"], read });
   const { changes } = removal as Extract<ChangesRead, { outcome: "changes" }>;
-  const batch = { outcome: "batch", from: begun, end: position, changes, length: 0, rendered: new Map() } as const;
+  const batch = {
+    outcome: "batch",
+    from: begun,
+    end: position,
+    changes,
+    length: 0,
+    rendered: new Rendered(0),
+  } as const;
   await expect(view.eventsOf(batch, begun)).rejects.toThrow();
   expect(await view.eventsOf(batch, begun)).toMatchObject([{ name: "put", position }]);
 });

@@ -3,6 +3,7 @@
 import { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { afterEach, expect, it } from "vitest";
+import { createFairShareLimiter } from "../../../../dataplane/admission/fair-share.ts";
 import { createStreams, type Streams } from "../../../../dataplane/changes/streams.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 
@@ -26,6 +27,7 @@ function openWorld(maxStreams: number): World {
   const { clock, timers } = time;
   const streams = createStreams({
     ...{ store, clock, timers, maxStreams },
+    fairShare: createFairShareLimiter(clock),
     onFailure: () => undefined,
     onRefused: () => undefined,
   });
