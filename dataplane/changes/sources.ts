@@ -66,9 +66,14 @@ export async function sourceOf<Plan extends PlanBase>(
   };
 }
 
-/** Why a stream ends whose source threw this. */
-export function resetReasonOf(error: unknown): ResetReason {
-  const code = error instanceof Problem ? error.code : undefined;
-  if (code === "data_lost") return "lost";
-  return code?.startsWith("unknown_") ? "deleted" : "access";
+/**
+ * Why a stream ends whose source threw this. Undefined where that isn't known by now: the client
+ * connects again, and goes on or is refused.
+ */
+export function resetReasonOf(error: unknown): ResetReason | undefined {
+  if (!(error instanceof Problem) || undecided.has(error.code)) return undefined;
+  if (error.code === "data_lost") return "lost";
+  return error.code.startsWith("unknown_") ? "deleted" : "access";
 }
+
+const undecided: ReadonlySet<string> = new Set(["project_busy", "project_unavailable", "store_unavailable"]);

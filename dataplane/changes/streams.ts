@@ -67,6 +67,8 @@ interface OpenFeed {
 interface CheckedStream {
   readonly stream: ChangeStream;
   readonly sources: readonly Source[];
+  /** Deciding again may take longer than the time until the next check. */
+  isChecked: boolean;
 }
 
 export function createStreams(deps: StreamsDeps): Streams {
@@ -78,7 +80,14 @@ export function createStreams(deps: StreamsDeps): Streams {
   const closing = new Set<() => void>();
   let isClosed = false;
 
-  const check = async ({ stream, sources }: CheckedStream): Promise<void> => {
+  const check = async (checked: CheckedStream): Promise<void> => {
+    if (checked.isChecked) return;
+    checked.isChecked = true;
+    await checkOnce(checked);
+    checked.isChecked = false;
+  };
+
+  const checkOnce = async ({ stream, sources }: CheckedStream): Promise<void> => {
     try {
       for (const source of sources) {
         const goesOn = source.goesOn();
@@ -86,7 +95,9 @@ export function createStreams(deps: StreamsDeps): Streams {
       }
       stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
     } catch (error) {
-      stream.reset(resetReasonOf(error));
+      const reason = resetReasonOf(error);
+      if (reason === undefined) stream.end();
+      else stream.reset(reason);
     }
   };
 
@@ -143,7 +154,7 @@ export function createStreams(deps: StreamsDeps): Streams {
       const fairly = <T>(work: () => T): T | Promise<T> => fairShare.of(sources[0]?.project()).runFairly(work);
       const stream = new ChangeStream({ clock, timers, random, fairly }, beginning, response);
       if (isClosed) stream.end();
-      const each = { stream, sources };
+      const each = { stream, sources, isChecked: false };
       const siblings = open.get(project) ?? new Set();
       open.set(project, siblings.add(each));
       response.once("close", () => {
