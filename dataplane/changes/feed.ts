@@ -33,8 +33,9 @@ export class Feed {
   #kept: Batch[] = [];
   /** Behind all that was read. */
   #end: LogPosition;
-  /** The next batch, or its failure to come. */
-  #arrival = Promise.withResolvers<void>();
+  /** Called at the next batch, or when none will come. A promise would keep all who left. */
+  readonly #waiting = new Set<() => void>();
+  #arrivals = 0;
   #hint = Promise.withResolvers<void>();
   #gone: Exclude<BatchRead, Batch> | undefined;
 
@@ -54,13 +55,31 @@ export class Feed {
   async next(position: LogPosition, signal: AbortSignal): Promise<BatchRead | undefined> {
     while (!signal.aborted) {
       // Taken first: one that comes while this looks would be missed.
-      const arrival = this.#arrival.promise;
+      const arrivals = this.#arrivals;
       const known = this.#gone ?? this.#keptBehind(position) ?? (await this.#readBehind(position));
       if (known !== undefined) return known;
       if (isBefore(this.#end, position)) this.#hint.resolve();
-      await settledOrAborted(arrival, signal);
+      if (arrivals === this.#arrivals) await this.#arrival(signal);
     }
     return undefined;
+  }
+
+  /** Streams that wait for a batch. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  #arrival(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#waiting.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#waiting.add(end);
+      signal.addEventListener("abort", end);
+    });
   }
 
   #keptBehind(position: LogPosition): Batch | undefined {
@@ -114,9 +133,8 @@ export class Feed {
     if (read.outcome !== "batch") this.#gone = read;
     else if (read.end === this.#end) return false;
     else this.#keep(read);
-    const arrived = this.#arrival;
-    this.#arrival = Promise.withResolvers();
-    arrived.resolve();
+    this.#arrivals += 1;
+    for (const end of [...this.#waiting]) end();
     return true;
   }
 
@@ -139,12 +157,4 @@ export class Feed {
     await pause(this.#deps.timers, rereadMs, waiting.signal).catch(() => undefined);
     this.#ending.signal.removeEventListener("abort", end);
   }
-}
-
-function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const aborted = Promise.withResolvers<void>();
-  const onAbort = (): void => aborted.resolve();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return Promise.race([promise, aborted.promise]).finally(() => signal.removeEventListener("abort", onAbort));
 }

@@ -44,6 +44,18 @@ it("tells of a change whenever it is asked while that change arrives", async () 
   expect(told.map((read) => read?.outcome)).toEqual(steps.map(() => "batch"));
 });
 
+it("keeps nothing of those who left while nothing changed", async () => {
+  const { feed } = openFeed();
+  const leaving = Array.from({ length: 5 }, () => new AbortController());
+  const told = leaving.map(({ signal }) => feed.next(begun, signal));
+  await nextTurn();
+  expect(feed.waiting).toBe(5);
+  for (const each of leaving) each.abort();
+  expect(await Promise.all(told)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  expect(feed.waiting).toBe(0);
+  feed.close();
+});
+
 it("reads a value again for a batch whose first read failed", async () => {
   let reads = 0;
   const read = async (): Promise<string> => {
