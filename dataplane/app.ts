@@ -16,6 +16,7 @@ import { createAnonymousWrites, createRateLimits, type ObserveLimited } from "./
 import { withLocalFallback } from "./admission/shared-bucket.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import { createStreams, type Streams } from "./changes/streams.ts";
+import { createUnreadRoom } from "./changes/unread-room.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
@@ -171,6 +172,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const fairShare = createFairShareLimiter(clock, { maxQueuedWork: memory.connections });
   const streams = createStreams({
     ...{ store, clock, timers, fairShare },
+    room: createUnreadRoom(createMemoryBudget(memory.responses / 2)),
     onFailure: failuresTo(logger, "Reading changes failed"),
     onRefused: metrics.observeRefusedStream,
     maxStreams: Math.floor(memory.connections / 2),

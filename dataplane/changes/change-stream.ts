@@ -26,6 +26,10 @@ export interface StreamDeps {
   readonly random: () => number;
   /** Runs work when the project may compute. Rejects where too much waits. */
   readonly fairly: <T>(work: () => T) => T | Promise<T>;
+  /** Waits until so much may be left unread. Returns how to give that back. */
+  readonly takeRoom: (bytes: number, signal: AbortSignal) => Promise<() => void>;
+  /** Whether other streams wait for that. */
+  readonly isRoomShort: () => boolean;
 }
 
 type Pieces = readonly (string | Buffer)[];
@@ -46,6 +50,9 @@ export interface Beginning {
 /** Load balancers close what is silent for a minute. */
 const bookmarkMs = 20_000;
 const maxUnreadMs = 60_000;
+const maxUnreadMsWhileShort = 2_000;
+/** Of a batch: less needs no room. */
+const largeBatch = 64 * 1024;
 const retryReadMs = 1_000;
 const retryMs = { min: 1_000, max: 5_000 };
 /** New replicas get their share of streams when old ones end. */
@@ -62,6 +69,7 @@ export class ChangeStream {
   #unreadSince: number | undefined;
   /** Of the sources: when the last one of them has told its batch. */
   #turn: Promise<void> = Promise.resolve();
+  #releaseRoom: () => void = () => undefined;
   #draining: PromiseWithResolvers<void> | undefined;
   #askedForCredential = false;
 
@@ -87,7 +95,8 @@ export class ChangeStream {
     // What was written first counts as well: bookmarks would keep the connection open.
     if (this.#response.writableNeedDrain) {
       this.#unreadSince ??= now;
-      if (now - this.#unreadSince > maxUnreadMs) this.#response.destroy();
+      const patience = this.#deps.isRoomShort() ? maxUnreadMsWhileShort : maxUnreadMs;
+      if (now - this.#unreadSince > patience) this.#response.destroy();
       return;
     }
     if (now >= this.#endsAt) this.end();
@@ -136,13 +145,17 @@ export class ChangeStream {
 
   async #tell(track: Track, batch: Batch, signal: AbortSignal): Promise<void> {
     await this.#drained();
-    if (signal.aborted) return;
-    const pieces = await this.#piecesOf(track, batch);
-    if (signal.aborted) return;
-    this.#response.cork();
-    for (const piece of pieces) this.#write(piece);
-    this.#response.uncork();
-    track.position = batch.end;
+    if (batch.length >= largeBatch) this.#releaseRoom = await this.#deps.takeRoom(batch.length, signal);
+    try {
+      const pieces = signal.aborted ? [] : await this.#piecesOf(track, batch);
+      if (signal.aborted) return;
+      this.#response.cork();
+      for (const piece of pieces) this.#write(piece);
+      this.#response.uncork();
+      track.position = batch.end;
+    } finally {
+      if (signal.aborted || !this.#response.writableNeedDrain) this.#releaseRoom();
+    }
   }
 
   /** Shared where the stream is at the batch's beginning and has no other source, as most are. */
@@ -176,6 +189,7 @@ export class ChangeStream {
 
   #goOnWriting(): void {
     this.#unreadSince = undefined;
+    this.#releaseRoom();
     this.#draining?.resolve();
     this.#draining = undefined;
   }

@@ -8,9 +8,10 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
-import { type Beginning, ChangeStream } from "./change-stream.ts";
+import { type Beginning, ChangeStream, type StreamDeps } from "./change-stream.ts";
 import { Feed, type FeedDeps } from "./feed.ts";
 import { resetReasonOf, type Source } from "./sources.ts";
+import type { UnreadRoom } from "./unread-room.ts";
 
 /** A client that follows changes, as a stream or by waiting for one response. */
 export interface Place {
@@ -49,6 +50,7 @@ export interface StreamsDeps extends FeedDeps {
   readonly random?: () => number;
   /** Bounds what a project's streams compute in one turn of the event loop. */
   readonly fairShare: Pick<FairShareLimiter, "of">;
+  readonly room: UnreadRoom;
   /** Streams of this replica; see the parts below. */
   readonly maxStreams: number;
   readonly onRefused: (limit: "caller" | "project" | "replica") => void;
@@ -72,7 +74,7 @@ interface CheckedStream {
 }
 
 export function createStreams(deps: StreamsDeps): Streams {
-  const { clock, timers, random = Math.random, maxStreams, onRefused, fairShare } = deps;
+  const { clock, timers, random = Math.random, maxStreams, onRefused, fairShare, room } = deps;
   const feeds = new Map<string, OpenFeed>();
   const places = createCounts();
   const open = new Map<string, Set<CheckedStream>>();
@@ -151,8 +153,12 @@ export function createStreams(deps: StreamsDeps): Streams {
     open({ project, beginning, sources, response, release }) {
       // The client left before: no event will say so.
       if (response.destroyed) return release();
-      const fairly = <T>(work: () => T): T | Promise<T> => fairShare.of(sources[0]?.project()).runFairly(work);
-      const stream = new ChangeStream({ clock, timers, random, fairly }, beginning, response);
+      const [first] = sources;
+      const owner = first?.project() ?? beginning;
+      const takeRoom: StreamDeps["takeRoom"] = (bytes, signal) => room.take(owner, bytes, signal);
+      const isRoomShort = (): boolean => room.isShort(owner);
+      const fairly = <T>(work: () => T): T | Promise<T> => fairShare.of(first?.project()).runFairly(work);
+      const stream = new ChangeStream({ clock, timers, random, fairly, takeRoom, isRoomShort }, beginning, response);
       if (isClosed) stream.end();
       const each = { stream, sources, isChecked: false };
       const siblings = open.get(project) ?? new Set();

@@ -55,9 +55,11 @@ function trackOf(): Track {
   return { feed: feed as Feed, view: { eventsOf: () => [put] }, position: begun };
 }
 
-function begin(tracks: readonly Track[], time: ManualTime): [ChangeStream, UnreadResponse] {
+function begin(tracks: readonly Track[], time: ManualTime, isRoomShort = false): [ChangeStream, UnreadResponse] {
   const response = new UnreadResponse();
-  const deps = { clock: time.clock, timers: time.timers, random: () => 0, fairly: <T>(work: () => T) => work() };
+  const { clock, timers } = time;
+  const room = { takeRoom: async () => () => undefined, isRoomShort: () => isRoomShort };
+  const deps = { ...room, clock, timers, random: () => 0, fairly: <T>(work: () => T) => work() };
   const stream = new ChangeStream(deps, { tracks, events: [] }, response as unknown as ServerResponse);
   return [stream, response];
 }
@@ -74,6 +76,16 @@ it("closes a connection whose client reads nothing of what it is sent first", as
   }
   expect(response.destroyed).toBe(true);
   expect(response.written).toHaveLength(2);
+});
+
+it("closes it soon while others wait for room", async () => {
+  const time = manualTime();
+  const [stream, response] = begin([], time, true);
+  for (let seconds = 0; seconds < 4; seconds += 1) {
+    stream.tick(Number.POSITIVE_INFINITY);
+    await time.advance(1_000);
+  }
+  expect(response.destroyed).toBe(true);
 });
 
 it("keeps a client that reads now and then", async () => {

@@ -7,8 +7,10 @@ import { afterEach, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../core/errors/catalogue.ts";
 import { Problem } from "../../../../core/errors/problem.ts";
 import { createFairShareLimiter } from "../../../../dataplane/admission/fair-share.ts";
+import { createMemoryBudget } from "../../../../dataplane/admission/memory-budgets.ts";
 import type { Source } from "../../../../dataplane/changes/sources.ts";
 import { createStreams, type Streams } from "../../../../dataplane/changes/streams.ts";
+import { createUnreadRoom } from "../../../../dataplane/changes/unread-room.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 
@@ -34,6 +36,7 @@ function openWorld(maxStreams: number): World {
   const streams = createStreams({
     ...{ store, clock, timers, maxStreams },
     fairShare: createFairShareLimiter(clock),
+    room: createUnreadRoom(createMemoryBudget(1_000)),
     onFailure: () => undefined,
     onRefused: () => undefined,
   });
