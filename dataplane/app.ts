@@ -16,6 +16,7 @@ import { createAnonymousWrites, createRateLimits, type ObserveLimited } from "./
 import { withLocalFallback } from "./admission/shared-bucket.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import { createStreams, type Streams } from "./changes/streams.ts";
+import { createUnreadRoom } from "./changes/unread-room.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
@@ -168,8 +169,10 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const memory = memoryLimits();
   const plans = createPlanCache<CachedPlan>();
   const { timers = systemTimers } = options;
+  const fairShare = createFairShareLimiter(clock, { maxQueuedWork: memory.connections });
   const streams = createStreams({
-    ...{ store, clock, timers },
+    ...{ store, clock, timers, fairShare },
+    room: createUnreadRoom(createMemoryBudget(memory.responses / 2)),
     onFailure: failuresTo(logger, "Reading changes failed"),
     onRefused: metrics.observeRefusedStream,
     maxStreams: Math.floor(memory.connections / 2),
@@ -187,7 +190,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanSemaphore: createScanSemaphore(),
-    fairShare: createFairShareLimiter(clock, { maxQueuedWork: memory.connections }),
+    fairShare,
     lock: createDocumentLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,

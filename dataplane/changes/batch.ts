@@ -5,6 +5,7 @@ import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/
 import type { ObjectLists } from "../store/ports/lists.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import { isBefore, laterOf } from "./positions.ts";
+import { Rendered } from "./rendered.ts";
 
 /** A change with what is stored now. A text may be newer than the change: then another follows. */
 export interface SeenChange extends Change {
@@ -28,8 +29,7 @@ export interface Batch {
   /** When its reading began and ended, as its feed counts: a later one has newer texts. */
   readonly began: number;
   readonly ended: number;
-  /** What has been made of it, by view. */
-  readonly rendered: Map<string, unknown>;
+  readonly rendered: Rendered;
 }
 
 /** The changes and texts of a batch, without the times. */
@@ -56,11 +56,11 @@ export async function readBatch(
   if (last === undefined || !("resource" in of)) {
     const end = last?.position ?? from;
     const changes = last === undefined ? [] : [last];
-    return { outcome: "batch", from, end, changes, length: 0, positions, seen: end, rendered: new Map() };
+    return { outcome: "batch", from, end, changes, length: 0, positions, seen: end, rendered: new Rendered(0) };
   }
   const { end, changes, length } = await withTexts(store, of, from, lastOfEach(read.changes));
   const seen = laterOf(end, await store.newestChange(of));
-  return { outcome: "batch", from, end, changes, length, positions, seen, rendered: new Map() };
+  return { outcome: "batch", from, end, changes, length, positions, seen, rendered: new Rendered(length) };
 }
 
 /**

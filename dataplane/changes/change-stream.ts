@@ -2,7 +2,6 @@
 // ends, or its time is over. It takes the next batch when the client has read the last one, so a
 // slow client costs nothing but its place.
 
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
@@ -12,7 +11,7 @@ import { type Batch, lacksSeen } from "./batch.ts";
 import {
   bookmarkText,
   type ChangeEvent,
-  eventText,
+  eventPieces,
   type ResetReason,
   reauthenticateText,
   resetText,
@@ -28,7 +27,15 @@ export interface StreamDeps {
   readonly random: () => number;
   /** Called with failures to read: the store's are tried again, others end the stream. */
   readonly onFailure: (failure: unknown) => void;
+  /** Runs work when the project may compute. Rejects where too much waits. */
+  readonly fairly: <T>(work: () => T) => T | Promise<T>;
+  /** Waits until so much may be left unread. Returns how to give that back. */
+  readonly takeRoom: (bytes: number, signal: AbortSignal) => Promise<() => void>;
+  /** Whether other streams wait for that. */
+  readonly isRoomShort: () => boolean;
 }
+
+type Pieces = readonly (string | Buffer)[];
 
 /** One log that a stream follows, and from where. */
 export interface Track extends Reader {
@@ -60,6 +67,9 @@ export interface Beginning {
 /** Load balancers close what is silent for a minute. */
 const bookmarkMs = 20_000;
 const maxUnreadMs = 60_000;
+const maxUnreadMsWhileShort = 2_000;
+/** Of a batch: less needs no room. */
+const largeBatch = 64 * 1024;
 const retryReadMs = 1_000;
 const retryMs = { min: 1_000, max: 5_000 };
 /** New replicas get their share of streams when old ones end. */
@@ -74,8 +84,10 @@ export class ChangeStream {
   readonly #endsAt: number;
   #writtenAt: number;
   #unreadSince: number | undefined;
-  /** While the client has not read what was written. */
-  #drained: Promise<void> | undefined;
+  /** Of the sources: when the last one of them has told its batch. */
+  #turn: Promise<void> = Promise.resolve();
+  #releaseRoom: () => void = () => undefined;
+  #draining: PromiseWithResolvers<void> | undefined;
   #askedForCredential = false;
 
   constructor(deps: StreamDeps, { tracks, events }: Beginning, response: ServerResponse) {
@@ -85,9 +97,11 @@ export class ChangeStream {
     this.#writtenAt = deps.clock.monotonic();
     this.#endsAt = this.#writtenAt + between(deps.random, lifetimeMs);
     response.once("close", () => this.#ending.abort());
+    response.on("drain", () => this.#goOnWriting());
+    this.#ending.signal.addEventListener("abort", () => this.#goOnWriting());
     const id = this.#id();
-    const begin = events.length > 0 ? events.map((event) => eventText(event, id)).join("") : bookmarkText(id);
-    this.#write(retryText(between(deps.random, retryMs)) + begin);
+    this.#write(retryText(between(deps.random, retryMs)));
+    for (const piece of events.length > 0 ? eventPieces(events, () => id) : [bookmarkText(id)]) this.#write(piece);
     for (const track of tracks) void this.#follow(track);
   }
 
@@ -95,8 +109,11 @@ export class ChangeStream {
   tick(expiresAt: number): void {
     const { clock } = this.#deps;
     const now = clock.monotonic();
-    if (this.#unreadSince !== undefined) {
-      if (now - this.#unreadSince > maxUnreadMs) this.#response.destroy();
+    // What was written first counts as well: bookmarks would keep the connection open.
+    if (this.#response.writableNeedDrain) {
+      this.#unreadSince ??= now;
+      const patience = this.#deps.isRoomShort() ? maxUnreadMsWhileShort : maxUnreadMs;
+      if (now - this.#unreadSince > patience) this.#response.destroy();
       return;
     }
     // It has ended, and waits for a client that reads on.
@@ -131,48 +148,72 @@ export class ChangeStream {
   }
 
   async #goOn(track: Track, signal: AbortSignal): Promise<void> {
+    // So that one who reads nothing keeps no batch.
+    await this.#drained();
     const read = await track.feed.next(track, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
     if (lacksSeen(read, track)) return this.reset("lost");
-    const bytes = this.#sharedBytes(track, read) ?? (await this.#ownText(track, read));
-    if (signal.aborted) return;
-    this.#write(bytes);
-    moveBehind(track, read);
-    if (this.#response.writableNeedDrain) await this.#awaitDrain(signal);
+    await this.#inTurn(() => this.#tell(track, read, signal));
   }
 
-  /** Where the stream is at the batch's beginning and has no other source, as most are. */
-  #sharedBytes({ view, position, seen }: Track, batch: Batch): Buffer | undefined {
+  /** One source after the other: each would write a batch that is not read. */
+  #inTurn(tell: () => Promise<void>): Promise<void> {
+    const told = this.#turn.then(tell);
+    this.#turn = told.catch(() => undefined);
+    return told;
+  }
+
+  async #tell(track: Track, batch: Batch, signal: AbortSignal): Promise<void> {
+    await this.#drained();
+    if (batch.length >= largeBatch) this.#releaseRoom = await this.#deps.takeRoom(batch.length, signal);
+    try {
+      const pieces = signal.aborted ? [] : await this.#piecesOf(track, batch);
+      if (signal.aborted) return;
+      this.#response.cork();
+      for (const piece of pieces) this.#write(piece);
+      this.#response.uncork();
+      moveBehind(track, batch);
+    } finally {
+      if (signal.aborted || !this.#response.writableNeedDrain) this.#releaseRoom();
+    }
+  }
+
+  /** Shared where the stream is at the batch's beginning and has no other source, as most are. */
+  async #piecesOf(track: Track, batch: Batch): Promise<Pieces> {
+    const { view, position, seen } = track;
+    const { fairly } = this.#deps;
     const isAlike = this.#tracks.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
-    return isAlike ? view.encoded?.(batch) : undefined;
+    if (!isAlike || view.encoded === undefined) return await fairly(() => this.#ownPieces(track, batch));
+    const encoded = (): Pieces => view.encoded?.(batch) ?? [];
+    return view.isEncoded?.(batch) ? encoded() : await fairly(encoded);
   }
 
-  async #ownText(track: Track, batch: Batch): Promise<string> {
+  async #ownPieces(track: Track, batch: Batch): Promise<Pieces> {
     const events = await track.view.eventsOf(batch, track.position);
     track.seen = laterOf(track.seen, track.view.seenIn(batch));
-    return events.map((event) => this.#eventText(event, track)).join("");
-  }
-
-  #eventText(event: ChangeEvent, track: Track): string {
-    track.position = event.position;
-    return eventText(event, this.#id());
+    return eventPieces(events, ({ position }) => {
+      track.position = position;
+      return this.#id();
+    });
   }
 
   #id(): string {
     return positionsOf(this.#tracks);
   }
 
-  async #awaitDrain(signal: AbortSignal): Promise<void> {
-    this.#unreadSince ??= this.#deps.clock.monotonic();
-    this.#drained ??= once(this.#response, "drain", { signal }).then(
-      () => undefined,
-      () => undefined,
-    );
-    await this.#drained;
-    if (signal.aborted) return;
-    this.#drained = undefined;
+  /** Once the client has read what was written, or the stream ends. */
+  #drained(): Promise<void> | undefined {
+    if (this.#ending.signal.aborted || !this.#response.writableNeedDrain) return undefined;
+    this.#draining ??= Promise.withResolvers();
+    return this.#draining.promise;
+  }
+
+  #goOnWriting(): void {
     this.#unreadSince = undefined;
+    this.#releaseRoom();
+    this.#draining?.resolve();
+    this.#draining = undefined;
   }
 
   #write(bytes: string | Buffer): void {

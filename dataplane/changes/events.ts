@@ -22,9 +22,35 @@ export interface ChangeEvent {
   readonly data: string;
 }
 
-/** `id` = the positions of all sources. */
-export function eventText({ name, data }: ChangeEvent, id: string): string {
-  return `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
+/** Characters of data that are sent as they were encoded once, for all streams. */
+export const largeData = 16 * 1024;
+const encoded = new WeakMap<ChangeEvent, Buffer>();
+
+/** The texts of events, in pieces to be written one after the other. `idOf` = positions of all sources. */
+export function eventPieces(
+  events: readonly ChangeEvent[],
+  idOf: (event: ChangeEvent) => string,
+): readonly (string | Buffer)[] {
+  const pieces: (string | Buffer)[] = [];
+  let text = "";
+  for (const event of events) {
+    text += `event: ${event.name}\nid: ${idOf(event)}\ndata: `;
+    if (event.data.length < largeData) text += event.data;
+    else {
+      pieces.push(text, encodedData(event));
+      text = "";
+    }
+    text += "\n\n";
+  }
+  return text === "" ? pieces : [...pieces, text];
+}
+
+function encodedData(event: ChangeEvent): Buffer {
+  const known = encoded.get(event);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(event.data);
+  encoded.set(event, bytes);
+  return bytes;
 }
 
 /** So that the position of a quiet stream doesn't get too old. */

@@ -51,8 +51,9 @@ export class Feed {
   #end: LogPosition;
   /** The newest entry whose effect a reader has seen. */
   #seen: LogPosition;
-  /** Resolves with the next batch, or when the log is gone. */
-  #arrival = Promise.withResolvers<void>();
+  /** Called at the next batch, or when none will come. A promise would keep all who left. */
+  readonly #waiting = new Set<() => void>();
+  #arrivals = 0;
   #hint = Promise.withResolvers<void>();
   #gone: Exclude<BatchRead, Batch> | undefined;
 
@@ -75,13 +76,31 @@ export class Feed {
     this.#seen = laterOf(this.#seen, seen);
     while (!signal.aborted) {
       // Taken first: one that comes while this looks would be missed.
-      const arrival = this.#arrival.promise;
+      const arrivals = this.#arrivals;
       const known = this.#gone ?? this.#keptBehind(position, since) ?? (await this.#readBehind(position, since));
       if (known !== undefined) return known;
       if (isBefore(this.#end, seen)) this.#hint.resolve();
-      await settledOrAborted(arrival, signal);
+      if (arrivals === this.#arrivals) await this.#arrival(signal);
     }
     return undefined;
+  }
+
+  /** Streams that wait for a batch. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  #arrival(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#waiting.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#waiting.add(end);
+      signal.addEventListener("abort", end);
+    });
   }
 
   #keptBehind(position: LogPosition, since: number): Batch | undefined {
@@ -153,9 +172,8 @@ export class Feed {
     else if (read.end === this.#end && isBefore(this.#end, seen)) this.#gone = { outcome: "lost" };
     else if (read.end === this.#end) return false;
     else this.#keep(read);
-    const arrived = this.#arrival;
-    this.#arrival = Promise.withResolvers();
-    arrived.resolve();
+    this.#arrivals += 1;
+    for (const end of [...this.#waiting]) end();
     return true;
   }
 
@@ -164,7 +182,9 @@ export class Feed {
     this.#kept.push(batch);
     let characters = this.#kept.reduce((sum, { length }) => sum + length, 0);
     while (this.#kept.length > maxKept || (this.#kept.length > 1 && characters > maxKeptCharacters)) {
-      characters -= this.#kept.shift()?.length ?? 0;
+      const dropped = this.#kept.shift();
+      dropped?.rendered.clear();
+      characters -= dropped?.length ?? 0;
     }
   }
 
@@ -176,12 +196,4 @@ export class Feed {
     await pause(this.#deps.timers, rereadMs, waiting.signal).catch(() => undefined);
     this.#ending.signal.removeEventListener("abort", end);
   }
-}
-
-function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const aborted = Promise.withResolvers<void>();
-  const onAbort = (): void => aborted.resolve();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return Promise.race([promise, aborted.promise]).finally(() => signal.removeEventListener("abort", onAbort));
 }

@@ -7,6 +7,7 @@ import type { ServerResponse } from "node:http";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
+import { addressGroup } from "../admission/client-address.ts";
 import { ownerOf } from "../authenticate/caller.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
@@ -88,7 +89,8 @@ async function takePlaces(
   places: Place[],
 ): Promise<readonly Track[] | Gone> {
   const { caller } = request.plan;
-  const requester = caller.kind === "anonymous" ? `anonymous:${request.incoming.request.ip}` : ownerOf(caller);
+  const requester =
+    caller.kind === "anonymous" ? `anonymous:${addressGroup(request.incoming.request.ip)}` : ownerOf(caller);
   const tracks: Track[] = [];
   for (const [at, { of, view, first }] of sources.entries()) {
     const newest = await deps.store.newestChange(of);
@@ -118,16 +120,12 @@ async function whyGone(store: ChangeLogs, of: LoggedRef, { start, seen }: Client
 }
 
 async function jsonResponse(following: Following, tracks: readonly Track[] | Gone): Promise<HttpResponse> {
-  const { deps, request, asked, sources } = following;
+  const { asked, sources } = following;
   if (typeof tracks === "string") throw positionGone(tracks);
-  const waiting = new AbortController();
-  const stop = deps.timers.after(asked.waitSeconds * 1_000, () => waiting.abort());
-  request.incoming.request.raw.once("close", () => waiting.abort());
   const starts = tracks.map((track) => track.position);
   const now = await Promise.all(tracks.map(eventsNow));
   let events: readonly ChangeEvent[] = now.flat();
-  if (events.length === 0 && asked.waitSeconds > 0) events = await firstOf(tracks, waiting);
-  stop();
+  if (events.length === 0 && asked.waitSeconds > 0) events = await waitForFirst(following, tracks);
   for (const source of sources) {
     if (!(await source.goesOn())) throw positionGone("access");
   }
@@ -144,6 +142,22 @@ async function jsonResponse(following: Following, tracks: readonly Track[] | Gon
 
 async function eventsNow(track: Track): Promise<readonly ChangeEvent[]> {
   return await takeEvents(track, await track.feed.read(track.position));
+}
+
+/** None where the time is over, the client leaves, or the replica stops. */
+async function waitForFirst({ deps, request, asked }: Following, tracks: readonly Track[]) {
+  const waiting = new AbortController();
+  const end = (): void => waiting.abort();
+  const { raw } = request.incoming.request;
+  if (raw.socket.destroyed) end();
+  raw.once("close", end);
+  const stops = [deps.timers.after(asked.waitSeconds * 1_000, end), deps.streams.onClose(end)];
+  try {
+    return await firstOf(tracks, waiting);
+  } finally {
+    for (const stop of stops) stop();
+    raw.off("close", end);
+  }
 }
 
 /** What comes first from any of them; none where `waiting` is aborted before. */

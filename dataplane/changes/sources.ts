@@ -2,6 +2,7 @@
 
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import type { LiveProject } from "../config/directory.ts";
 import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ChangeEvent, ResetReason } from "./events.ts";
@@ -28,6 +29,8 @@ export interface Source extends Omit<Followed<never>, "isSame"> {
   goesOn(): boolean | Promise<boolean>;
   /** Milliseconds of Unix time at which the credential expires. */
   expiresAt(): number;
+  /** As it is configured now. */
+  project(): LiveProject;
 }
 
 /**
@@ -59,18 +62,17 @@ export async function sourceOf<Plan extends PlanBase>(
       if (next instanceof Promise) return next.then(accept);
       return next === current || accept(next);
     },
+    project: () => current.plan.project,
     expiresAt: () => current.proof?.validUntil ?? Number.POSITIVE_INFINITY,
   };
 }
 
-/** The client goes on from its position with another token. */
-export function isExpired(error: unknown): boolean {
-  return error instanceof Problem && error.code === "token_expired";
-}
-
-/** Why a stream ends whose source threw this; undefined where that says nothing of the caller. */
+/**
+ * Why a stream is reset whose source threw this. Undefined where that says nothing of what its
+ * caller may read: the client goes on from its position.
+ */
 export function resetReasonOf(error: unknown): ResetReason | undefined {
-  if (!(error instanceof Problem) || isExpired(error)) return undefined;
+  if (!(error instanceof Problem) || error.code === "token_expired") return undefined;
   if (error.code === "data_lost") return "lost";
   if (error.code.startsWith("unknown_")) return "deleted";
   const { status } = errorCatalogue[error.code];

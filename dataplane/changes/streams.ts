@@ -7,10 +7,12 @@ import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
+import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
-import { type Beginning, ChangeStream } from "./change-stream.ts";
+import { type Beginning, ChangeStream, type StreamDeps } from "./change-stream.ts";
 import { Feed, type FeedDeps } from "./feed.ts";
-import { isExpired, resetReasonOf, type Source } from "./sources.ts";
+import { resetReasonOf, type Source } from "./sources.ts";
+import type { UnreadRoom } from "./unread-room.ts";
 
 /** A client that follows changes, as a stream or by waiting for one response. */
 export interface Place {
@@ -39,6 +41,8 @@ export interface Streams {
   /** Asks all streams of the project whether they go on. */
   checkProject(project: string): void;
   count(): number;
+  /** Calls once it closes, or now where it has. Returns what cancels that. */
+  onClose(call: () => void): () => void;
   /** Ends all streams: their clients connect again. */
   close(): void;
 }
@@ -47,6 +51,9 @@ export interface StreamsDeps extends FeedDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random?: () => number;
+  /** Bounds what a project's streams compute in one turn of the event loop. */
+  readonly fairShare: Pick<FairShareLimiter, "of">;
+  readonly room: UnreadRoom;
   /** Streams of this replica; see the parts below. */
   readonly maxStreams: number;
   readonly onRefused: (limit: "caller" | "project" | "replica") => void;
@@ -56,8 +63,6 @@ export interface StreamsDeps extends FeedDeps {
 const projectPart = 1 / 2;
 const callerPart = 1 / 4;
 const tickMs = 1_000;
-/** Nobody is sent events for longer without a check. */
-const maxFailedChecks = 10;
 
 interface OpenFeed {
   readonly feed: Feed;
@@ -67,17 +72,17 @@ interface OpenFeed {
 interface CheckedStream {
   readonly stream: ChangeStream;
   readonly sources: readonly Source[];
+  /** Deciding again may take longer than the time until the next check. */
   isChecking: boolean;
-  /** In a row, for reasons that say nothing of the caller, such as a busy project. */
-  failedChecks: number;
 }
 
 export function createStreams(deps: StreamsDeps): Streams {
-  const { clock, timers, random = Math.random, maxStreams, onRefused } = deps;
+  const { clock, timers, random = Math.random, maxStreams, onRefused, fairShare, room } = deps;
   const feeds = new Map<string, OpenFeed>();
-  const places = createCounts();
+  const places = createPlaces(maxStreams, onRefused);
   const open = new Map<string, Set<CheckedStream>>();
   let stopTicking: (() => void) | undefined;
+  const closing = new Set<() => void>();
   let isClosed = false;
 
   const tick = (): void => {
@@ -85,28 +90,10 @@ export function createStreams(deps: StreamsDeps): Streams {
     for (const streams of open.values()) for (const each of streams) void check(each);
   };
 
-  const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
-    if (places.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
-    if (places.of(project) >= maxStreams * projectPart) return "project";
-    return places.all() >= maxStreams ? "replica" : undefined;
-  };
-
-  const requireRoom = (project: string, caller: string): void => {
-    const limit = fullLimit(project, caller);
-    if (limit === undefined) return;
-    onRefused(limit);
-    if (limit !== "caller") throw new Problem("streams_busy", "Too many clients follow changes here; try again", later);
-    throw new Problem(
-      "too_many_streams",
-      "The caller follows changes too many times at once; follow several sources over one connection",
-      later,
-    );
-  };
-
   return {
     take(of, caller, end) {
       const project = keyOfProject(of.project);
-      requireRoom(project, `${project} ${caller}`);
+      places.requireRoom(project, `${project} ${caller}`);
       const name = "resource" in of ? `${project}/api/${of.resource}` : `${project}/json/${of.rootKey}`;
       const current = feeds.get(name);
       const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), places: 0 };
@@ -128,9 +115,19 @@ export function createStreams(deps: StreamsDeps): Streams {
       };
     },
     open({ project, beginning, sources, response, release }) {
-      const stream = new ChangeStream({ clock, timers, random, onFailure: deps.onFailure }, beginning, response);
+      // The client left before: no event will say so.
+      if (response.destroyed) return release();
+      const [first] = sources;
+      const owner = first?.project() ?? beginning;
+      const streamDeps: StreamDeps = {
+        ...{ clock, timers, random, onFailure: deps.onFailure },
+        takeRoom: (bytes, signal) => room.take(owner, bytes, signal),
+        isRoomShort: () => room.isShort(owner),
+        fairly: (work) => fairShare.of(first?.project()).runFairly(work),
+      };
+      const stream = new ChangeStream(streamDeps, beginning, response);
       if (isClosed) stream.end();
-      const each = { stream, sources, isChecking: false, failedChecks: 0 };
+      const each = { stream, sources, isChecking: false };
       const siblings = open.get(project) ?? new Set();
       open.set(project, siblings.add(each));
       response.once("close", () => {
@@ -144,8 +141,16 @@ export function createStreams(deps: StreamsDeps): Streams {
       for (const each of open.get(project) ?? []) void check(each);
     },
     count: () => [...open.values()].reduce((sum, { size }) => sum + size, 0),
+    onClose(call) {
+      // Each call ends by itself, even if two are the same function.
+      const own = (): void => call();
+      if (isClosed) own();
+      else closing.add(own);
+      return () => closing.delete(own);
+    },
     close() {
       isClosed = true;
+      for (const call of [...closing]) call();
       stopTicking?.();
       for (const streams of open.values()) for (const { stream } of streams) stream.end();
     },
@@ -153,16 +158,17 @@ export function createStreams(deps: StreamsDeps): Streams {
 }
 
 async function check(each: CheckedStream): Promise<void> {
-  // The last one may still wait until the project may compute.
   if (each.isChecking) return;
   each.isChecking = true;
   const { stream, sources } = each;
   try {
-    if (!(await allGoOn(sources))) return stream.reset("access");
-    each.failedChecks = 0;
-    stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
+    if (await allGoOn(sources)) stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
+    else stream.reset("access");
   } catch (error) {
-    onFailedCheck(each, error);
+    const reason = resetReasonOf(error);
+    // Whether it may go on is not known, or its token has expired: the client connects again.
+    if (reason === undefined) stream.end();
+    else stream.reset(reason);
   } finally {
     each.isChecking = false;
   }
@@ -176,11 +182,33 @@ async function allGoOn(sources: readonly Source[]): Promise<boolean> {
   return true;
 }
 
-function onFailedCheck(each: CheckedStream, error: unknown): void {
-  const reason = resetReasonOf(error);
-  each.failedChecks += 1;
-  if (reason !== undefined) each.stream.reset(reason);
-  else if (isExpired(error) || each.failedChecks >= maxFailedChecks) each.stream.end();
+interface Places extends Pick<Counts, "add"> {
+  /** Throws Problem `too_many_streams` or `streams_busy`. */
+  requireRoom(project: string, caller: string): void;
+}
+
+function createPlaces(maxStreams: number, onRefused: StreamsDeps["onRefused"]): Places {
+  const places = createCounts();
+
+  const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
+    if (places.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
+    if (places.of(project) >= maxStreams * projectPart) return "project";
+    return places.all() >= maxStreams ? "replica" : undefined;
+  };
+
+  const requireRoom = (project: string, caller: string): void => {
+    const limit = fullLimit(project, caller);
+    if (limit === undefined) return;
+    onRefused(limit);
+    if (limit !== "caller") throw new Problem("streams_busy", "Too many clients follow changes here; try again", later);
+    throw new Problem(
+      "too_many_streams",
+      "The caller follows changes too many times at once; follow several sources over one connection",
+      later,
+    );
+  };
+
+  return { add: places.add, requireRoom };
 }
 
 const later = { headers: { "Retry-After": "5" } };

@@ -5,7 +5,7 @@ import { entityTag } from "../http/conditional-requests.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
 import type { Path, Visibility } from "../store/ports/refs.ts";
 import type { Batch, SeenChange } from "./batch.ts";
-import { type ChangeEvent, eventText } from "./events.ts";
+import { type ChangeEvent, eventPieces, largeData } from "./events.ts";
 import { isBefore, positionsText } from "./positions.ts";
 
 export interface View {
@@ -14,7 +14,9 @@ export interface View {
   /** The newest entry whose effect those events may have; called after `eventsOf`. */
   seenIn(batch: Batch): LogPosition;
   /** The whole batch as server-sent events of one source, encoded once for all who see the same. */
-  encoded?(batch: Batch): Buffer;
+  encoded?(batch: Batch): readonly Buffer[];
+  /** Whether `encoded` takes no time. */
+  isEncoded?(batch: Batch): boolean;
 }
 
 export interface ObjectsView {
@@ -26,35 +28,49 @@ export interface ObjectsView {
   matches(text: string): boolean;
   /** What is shown of it. */
   shown(text: string): string;
-  /** Equal for views that show the same. */
+  /** Equal for views that show the same of an object. */
+  readonly shownKey: string;
+  /** Equal for views that show the same of a batch. */
   readonly key: string;
 }
 
 /** An object that doesn't match is told as deleted: the client may have had it before. */
 export function objectsView(view: ObjectsView): View {
   const all = (batch: Batch): readonly ChangeEvent[] =>
-    rendered(batch, view.key, () => batch.changes.flatMap((change) => objectEvents(view, change)));
-  const encoded = (batch: Batch): Buffer =>
-    Buffer.from(
-      all(batch)
-        .map((event) => eventText(event, positionsText([{ start: event.position, seen: batch.seen }])))
-        .join(""),
+    batch.rendered.share(view.key, () => batch.changes.flatMap((change) => objectEvents(view, batch, change)), sizeOf);
+  const encodedKey = `${view.key} encoded`;
+  const encoded = (batch: Batch): readonly Buffer[] =>
+    eventPieces(all(batch), ({ position }) => positionsText([{ start: position, seen: batch.seen }])).map((piece) =>
+      typeof piece === "string" ? Buffer.from(piece) : piece,
     );
   return {
     eventsOf: (batch, position) =>
       position === batch.from ? all(batch) : all(batch).filter((event) => isBefore(position, event.position)),
     seenIn: ({ seen }) => seen,
-    encoded: (batch) => rendered(batch, `${view.key} encoded`, () => encoded(batch)),
+    encoded: (batch) => batch.rendered.share(encodedKey, () => encoded(batch), bytesOf),
+    isEncoded: (batch) => batch.rendered.has(encodedKey),
   };
 }
 
-function objectEvents(view: ObjectsView, { id, owner, kind, position, text }: SeenChange): readonly ChangeEvent[] {
+function sizeOf(list: readonly unknown[]): number {
+  return list.length * 8;
+}
+
+/** Large ones are counted with their events. */
+function bytesOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + (length < largeData ? length : 8), 0);
+}
+
+function objectEvents(view: ObjectsView, batch: Batch, change: SeenChange): readonly ChangeEvent[] {
+  const { id, owner, kind, position, text } = change;
   if (view.id !== undefined && view.id !== id) return [];
   if (view.visible.owner !== undefined && view.visible.owner !== owner) return [];
   if (kind === "delete" || text === undefined || !view.matches(text)) {
     return [deletedEvent(view, position, id)];
   }
-  return [objectEvent(view, position, id, text)];
+  // Filters differ from client to client, and what is shown of an object seldom does.
+  const make = (): ChangeEvent => objectEvent(view, position, id, text);
+  return [batch.rendered.share(`${view.shownKey} ${position}`, make, ({ data }) => 2 * data.length)];
 }
 
 export function objectEvent(
@@ -89,6 +105,9 @@ export interface ReadValue {
   readonly seen: LogPosition;
 }
 
+/** Of a value that is still being read. */
+const usualValueBytes = 64 * 1024;
+
 /** Tells the value when it differs from the one told last. */
 export function valueView(view: ValueView): View & {
   /** What is told first. */
@@ -97,15 +116,13 @@ export function valueView(view: ValueView): View & {
   /** Null until a value was told: as JSON, what the caller had is not known. */
   let tag: string | undefined | null = null;
   const key = JSON.stringify(view.path);
-  const seenKey = `${key} seen`;
+  let seenLast: LogPosition | undefined;
   /** A failed read isn't kept: the batch is asked for again. */
   const readValue = async (batch: Batch): Promise<ReadValue> => {
     try {
-      const value = await view.read();
-      batch.rendered.set(seenKey, value.seen);
-      return value;
+      return await view.read();
     } catch (failure) {
-      batch.rendered.delete(key);
+      batch.rendered.forget(key);
       throw failure;
     }
   };
@@ -116,13 +133,18 @@ export function valueView(view: ValueView): View & {
     },
     async eventsOf(batch) {
       if (batch.changes.length === 0) return [];
-      const { text } = await rendered(batch, key, () => readValue(batch));
+      const { text, seen } = await batch.rendered.share(
+        key,
+        () => readValue(batch),
+        () => usualValueBytes,
+      );
+      seenLast = seen;
       const next = text === undefined ? undefined : entityTag(text);
       if (next === tag) return [];
       tag = next;
       return [valueEvent(view, batch.end, text)];
     },
-    seenIn: (batch) => (batch.rendered.get(seenKey) as LogPosition | undefined) ?? batch.seen,
+    seenIn: (batch) => seenLast ?? batch.seen,
   };
 }
 
@@ -134,11 +156,4 @@ function valueEvent(
   const where = `{"rootKey":"${rootKey}","path":${JSON.stringify(path)}`;
   if (text === undefined) return { name: "delete", position, data: `${where}}` };
   return { name: "put", position, data: `${where},"etag":${JSON.stringify(entityTag(text))},"value":${text}}` };
-}
-
-function rendered<T>(batch: Batch, key: string, make: () => T): T {
-  if (batch.rendered.has(key)) return batch.rendered.get(key) as T;
-  const made = make();
-  batch.rendered.set(key, made);
-  return made;
 }

@@ -125,6 +125,11 @@ export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest
   return plan.collection.changes === undefined ? await read() : await withPosition(plan.store, plan.collection, read);
 }
 
+/** Equal for equal selections. */
+function selectionKey(fields: Selection | undefined): string {
+  return JSON.stringify(fields ?? null, (_name, value) => (value instanceof Map ? [...value] : value));
+}
+
 /** The changes of the objects that the caller sees, or of one. */
 export function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
   const { plan, subPath, incoming } = request;
@@ -136,6 +141,7 @@ export function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> 
     ...(id !== undefined && { id }),
     matches: (text) => plan.list?.conditions.every((condition) => condition.matchesObject(text)) ?? true,
     shown: (text) => (fields === undefined ? text : selected(text, fields)),
+    shownKey: `${plan.resource.revision} ${selectionKey(fields)}`,
     key: JSON.stringify([id, plan.grant.visible.owner, viewQueryOf(incoming.rawUrl), plan.resource.revision]),
   };
   return {
@@ -152,7 +158,9 @@ function firstOfObject(
   id: string,
 ): NonNullable<Followed<never>["first"]> {
   return async (position, isResumed) => {
-    const stored = isObjectId(id) ? await store.read(collection, id, grant.visible) : undefined;
+    // No object ever had another id; and an event has the id as it is.
+    if (!isObjectId(id)) throw missing();
+    const stored = await store.read(collection, id, grant.visible);
     if (stored !== undefined) return [objectEvent(view, position, id, stored.text)];
     if (!isResumed) throw missing();
     return [deletedEvent(view, position, id)];

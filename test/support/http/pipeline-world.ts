@@ -10,6 +10,7 @@ import { createAnonymousWrites, createRateLimits } from "../../../dataplane/admi
 import { withLocalFallback } from "../../../dataplane/admission/shared-bucket.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
 import { createStreams } from "../../../dataplane/changes/streams.ts";
+import { createUnreadRoom } from "../../../dataplane/changes/unread-room.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
 import { createPage } from "../../../dataplane/http/page.ts";
@@ -141,6 +142,8 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
         timers: systemTimers,
         onFailure: nothing,
         onRefused: nothing,
+        fairShare: createFairShareLimiter(clock),
+        room: createUnreadRoom(createMemoryBudget(memory.responses)),
         maxStreams: 10,
       }),
       timers: systemTimers,

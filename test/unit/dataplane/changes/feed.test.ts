@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { systemTimers } from "../../../../core/timers.ts";
 import { type Batch, type BatchRead, lacksSeen } from "../../../../dataplane/changes/batch.ts";
 import { Feed, type FeedDeps } from "../../../../dataplane/changes/feed.ts";
+import { Rendered } from "../../../../dataplane/changes/rendered.ts";
 import { type ReadValue, valueView } from "../../../../dataplane/changes/views.ts";
 import type { ChangesRead } from "../../../../dataplane/store/ports/changes.ts";
 
@@ -111,6 +112,18 @@ it("is lost where a failover lost the entry that a text came from, though it has
   feed.close();
 });
 
+it("keeps nothing of those who left while nothing changed", async () => {
+  const { feed } = openFeed();
+  const leaving = Array.from({ length: 5 }, () => new AbortController());
+  const told = leaving.map(({ signal }) => feed.next({ position: begun, seen: begun, since: 0 }, signal));
+  await nextTurn();
+  expect(feed.waiting).toBe(5);
+  for (const each of leaving) each.abort();
+  expect(await Promise.all(told)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  expect(feed.waiting).toBe(0);
+  feed.close();
+});
+
 it("reads a value again for a batch whose first read failed", async () => {
   let reads = 0;
   const read = async (): Promise<ReadValue> => {
@@ -130,7 +143,7 @@ it("reads a value again for a batch whose first read failed", async () => {
     length: 0,
     began: 1,
     ended: 2,
-    rendered: new Map(),
+    rendered: new Rendered(0),
   } as const;
   await expect(view.eventsOf(batch, begun)).rejects.toThrow();
   expect(await view.eventsOf(batch, begun)).toMatchObject([{ name: "put", position }]);

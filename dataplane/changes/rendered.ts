@@ -1,0 +1,43 @@
+// What has been made of a batch: those who are shown the same share it. It has a bound, because
+// clients decide how many different things are shown. Beyond it each makes its own.
+
+const leastLength = 64 * 1024;
+/** For the events of all objects, encoded, and for a few of those who are shown less. */
+const perCharacter = 4;
+
+export class Rendered {
+  readonly #maxLength: number;
+  readonly #made = new Map<string, unknown>();
+  #length = 0;
+
+  /** `length` = characters of the batch's texts. */
+  constructor(length: number) {
+    this.#maxLength = leastLength + perCharacter * length;
+  }
+
+  /** `lengthOf` = about how many bytes what was made keeps in memory. */
+  share<T>(key: string, make: () => T, lengthOf: (made: T) => number): T {
+    if (this.#made.has(key)) return this.#made.get(key) as T;
+    const made = make();
+    const length = key.length + lengthOf(made);
+    if (this.#length + length <= this.#maxLength) {
+      this.#length += length;
+      this.#made.set(key, made);
+    }
+    return made;
+  }
+
+  has(key: string): boolean {
+    return this.#made.has(key);
+  }
+
+  /** Made anew when it is asked for again. */
+  forget(key: string): void {
+    this.#made.delete(key);
+  }
+
+  clear(): void {
+    this.#made.clear();
+    this.#length = 0;
+  }
+}

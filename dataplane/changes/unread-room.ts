@@ -1,0 +1,54 @@
+// Memory for what clients have not read of their streams. A project's streams have a share of it,
+// and take turns where it is full: meanwhile, those who read nothing are closed sooner.
+
+import type { MemoryBudget } from "../admission/memory-budgets.ts";
+
+export interface UnreadRoom {
+  /** Waits until there is room, or `signal` is aborted. Returns how to give it back. */
+  take(project: object, bytes: number, signal: AbortSignal): Promise<() => void>;
+  /** Whether streams of the project wait for room. */
+  isShort(project: object): boolean;
+}
+
+/** More than that of one batch counts as this: it has to fit. */
+const mostBytes = 1024 * 1024;
+
+export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
+  const waiting = new Map<object, Set<() => void>>();
+
+  /** Any project may have room after each release. */
+  const tryAgain = (): void => {
+    for (const calls of [...waiting.values()]) for (const call of [...calls]) call();
+  };
+
+  return {
+    isShort: (project) => waiting.has(project),
+    take(project, wanted, signal) {
+      const share = budget.of(project);
+      const bytes = Math.min(wanted, mostBytes);
+      let isTaken = share.take(bytes);
+      const release = (): void => {
+        if (!isTaken) return;
+        isTaken = false;
+        share.release(bytes);
+        tryAgain();
+      };
+      if (isTaken || signal.aborted) return Promise.resolve(release);
+      return new Promise((resolve) => {
+        const calls = waiting.get(project) ?? new Set();
+        const end = (): void => {
+          calls.delete(call);
+          if (calls.size === 0 && waiting.get(project) === calls) waiting.delete(project);
+          signal.removeEventListener("abort", end);
+          resolve(release);
+        };
+        const call = (): void => {
+          isTaken = share.take(bytes);
+          if (isTaken) end();
+        };
+        waiting.set(project, calls.add(call));
+        signal.addEventListener("abort", end);
+      });
+    },
+  };
+}

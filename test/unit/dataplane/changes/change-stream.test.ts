@@ -1,0 +1,130 @@
+// One stream, to a client that reads nothing: how much of it the replica keeps, and for how long.
+
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import { expect, it } from "vitest";
+import type { Batch } from "../../../../dataplane/changes/batch.ts";
+import { ChangeStream, type Track } from "../../../../dataplane/changes/change-stream.ts";
+import type { ChangeEvent } from "../../../../dataplane/changes/events.ts";
+import type { Feed } from "../../../../dataplane/changes/feed.ts";
+import { Rendered } from "../../../../dataplane/changes/rendered.ts";
+import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
+
+const begun = "1-0.00000000";
+const changed = "2-0.00000000";
+const put: ChangeEvent = { name: "put", position: changed, data: "{}" };
+const batch: Batch = {
+  ...{ outcome: "batch", from: begun, end: changed, changes: [], length: 0 },
+  ...{ positions: new Set([changed]), seen: changed, began: 1, ended: 2 },
+  rendered: new Rendered(0),
+};
+
+/** Takes what is written, and reads none of it until `read`. */
+class UnreadResponse extends EventEmitter {
+  readonly written: string[] = [];
+  writableNeedDrain = false;
+  destroyed = false;
+
+  write(text: string): boolean {
+    this.written.push(text);
+    this.writableNeedDrain = true;
+    return false;
+  }
+
+  cork = (): undefined => undefined;
+  uncork = (): undefined => undefined;
+
+  read(): void {
+    this.writableNeedDrain = false;
+    this.emit("drain");
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit("close");
+  }
+}
+
+/** Has the batch, and then nothing. */
+function trackOf(): Track {
+  const feed: Pick<Feed, "next"> = {
+    next: ({ position }, signal) =>
+      position === begun
+        ? Promise.resolve(batch)
+        : new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
+  };
+  return {
+    feed: feed as Feed,
+    view: { eventsOf: () => [put], seenIn: () => changed },
+    position: begun,
+    seen: begun,
+    since: 0,
+  };
+}
+
+function begin(tracks: readonly Track[], time: ManualTime, isRoomShort = false): [ChangeStream, UnreadResponse] {
+  const response = new UnreadResponse();
+  const { clock, timers } = time;
+  const room = { takeRoom: async () => () => undefined, isRoomShort: () => isRoomShort };
+  const deps = {
+    ...room,
+    clock,
+    timers,
+    random: () => 0,
+    onFailure: () => undefined,
+    fairly: <T>(work: () => T) => work(),
+  };
+  const stream = new ChangeStream(deps, { tracks, events: [] }, response as unknown as ServerResponse);
+  return [stream, response];
+}
+
+const putsIn = ({ written }: UnreadResponse): number => written.filter((text) => text.startsWith("event: put")).length;
+
+it("closes a connection whose client reads nothing of what it is sent first", async () => {
+  const time = manualTime();
+  const [stream, response] = begin([], time);
+  for (let seconds = 0; seconds < 62; seconds += 1) {
+    expect(response.destroyed).toBe(false);
+    stream.tick(Number.POSITIVE_INFINITY);
+    await time.advance(1_000);
+  }
+  expect(response.destroyed).toBe(true);
+  expect(response.written).toHaveLength(2);
+});
+
+it("closes it soon while others wait for room", async () => {
+  const time = manualTime();
+  const [stream, response] = begin([], time, true);
+  for (let seconds = 0; seconds < 4; seconds += 1) {
+    stream.tick(Number.POSITIVE_INFINITY);
+    await time.advance(1_000);
+  }
+  expect(response.destroyed).toBe(true);
+});
+
+it("keeps a client that reads now and then", async () => {
+  const time = manualTime();
+  const [stream, response] = begin([], time);
+  for (let seconds = 0; seconds < 180; seconds += 1) {
+    stream.tick(Number.POSITIVE_INFINITY);
+    if (seconds % 40 === 0) response.read();
+    await time.advance(1_000);
+  }
+  expect(response.destroyed).toBe(false);
+  response.destroy();
+});
+
+it("writes a batch of one source at a time while nothing is read", async () => {
+  const time = manualTime();
+  const [, response] = begin([trackOf(), trackOf(), trackOf()], time);
+  await time.advance(1);
+  const counts = [putsIn(response)];
+  for (let reads = 0; reads < 3; reads += 1) {
+    response.read();
+    await time.advance(1);
+    counts.push(putsIn(response));
+  }
+  expect(counts).toEqual([0, 1, 2, 3]);
+  expect(response.listenerCount("drain")).toBe(1);
+  response.destroy();
+});
