@@ -108,7 +108,8 @@ async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Ans
     usesStoredData = plan.usesStoredData;
     const { subPath, generation } = decision;
     const response = await carryOut(pipeline, plan, { incoming, subPath, proof: context.proof, generation, admission });
-    if (usesStoredData) requireNoLossMeanwhile(deps.directory);
+    // A stream of changes finds out by itself that its log is lost.
+    if (usesStoredData && response.stream === undefined) requireNoLossMeanwhile(deps.directory);
     length = response.text?.length ?? 0;
     return { context, response };
   } catch (error) {

@@ -26,7 +26,10 @@ export interface ChangeEvent {
 export const largeData = 16 * 1024;
 const encoded = new WeakMap<ChangeEvent, Buffer>();
 
-/** The texts of events, in pieces to be written one after the other. `idOf` = positions of all sources. */
+/**
+ * The texts of events, in pieces to be written one after the other. `idOf` = positions of all
+ * sources.
+ */
 export function eventPieces(
   events: readonly ChangeEvent[],
   idOf: (event: ChangeEvent) => string,

@@ -95,7 +95,7 @@ async function takePlaces(
   for (const [at, { of, view, first }] of sources.entries()) {
     const newest = await deps.store.newestChange(of);
     const position = asked.positions?.[at] ?? { start: newest, seen: newest };
-    const place = deps.streams.take(of, requester, newest);
+    const place = deps.streams.take(of, requester, newest, at === 0);
     places.push(place);
     const gone = await whyGone(deps.store, of, position);
     if (gone !== undefined) return gone;

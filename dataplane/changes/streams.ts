@@ -35,8 +35,9 @@ export interface OpenedStream {
 export interface Streams {
   /**
    * Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known.
+   * `isFirst`: only the first source of a request is counted.
    */
-  take(of: LoggedRef, caller: string, end: LogPosition): Place;
+  take(of: LoggedRef, caller: string, end: LogPosition, isFirst?: boolean): Place;
   open(opened: OpenedStream): void;
   /** Asks all streams of the project whether they go on. */
   checkProject(project: string): void;
@@ -91,15 +92,15 @@ export function createStreams(deps: StreamsDeps): Streams {
   };
 
   return {
-    take(of, caller, end) {
+    take(of, caller, end, isFirst = true) {
       const project = keyOfProject(of.project);
-      places.requireRoom(project, `${project} ${caller}`);
+      if (isFirst) places.requireRoom(project, `${project} ${caller}`);
       const name = "resource" in of ? `${project}/api/${of.resource}` : `${project}/json/${of.rootKey}`;
       const current = feeds.get(name);
       const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), places: 0 };
       feeds.set(name, shared);
       shared.places += 1;
-      const uncount = places.add([project, `${project} ${caller}`]);
+      const uncount = isFirst ? places.add([project, `${project} ${caller}`]) : () => undefined;
       let isReleased = false;
       return {
         feed: shared.feed,
