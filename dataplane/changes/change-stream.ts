@@ -4,6 +4,7 @@
 
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
+import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
@@ -140,8 +141,10 @@ export class ChangeStream {
       try {
         await this.#goOn(track, signal);
       } catch (failure) {
-        this.#deps.onFailure(failure);
-        if (!isStoreFailure(failure)) return this.end();
+        // A Problem says that the project has to wait.
+        const isBusy = failure instanceof Problem;
+        if (!isBusy) this.#deps.onFailure(failure);
+        if (!isBusy && !isStoreFailure(failure)) return this.end();
         await pauseUnlessAborted(this.#deps.timers, retryReadMs, signal);
       }
     }

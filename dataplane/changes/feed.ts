@@ -179,6 +179,8 @@ export class Feed {
 
   #keep(batch: Batch): void {
     this.#end = batch.end;
+    // Values may be large, and the newest one is told in any case.
+    if (!("resource" in this.#ref)) this.#kept.at(-1)?.rendered.clear();
     this.#kept.push(batch);
     let characters = this.#kept.reduce((sum, { length }) => sum + length, 0);
     while (this.#kept.length > maxKept || (this.#kept.length > 1 && characters > maxKeptCharacters)) {

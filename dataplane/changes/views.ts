@@ -105,8 +105,8 @@ export interface ReadValue {
   readonly seen: LogPosition;
 }
 
-/** Of a value that is still being read. */
-const usualValueBytes = 64 * 1024;
+/** Its length isn't known yet: so many paths of one root key share what is read. */
+const usualValueBytes = 1024;
 
 /** Tells the value when it differs from the one told last. */
 export function valueView(view: ValueView): View & {

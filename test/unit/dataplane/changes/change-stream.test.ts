@@ -3,8 +3,9 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
+import { Problem } from "../../../../core/errors/problem.ts";
 import type { Batch } from "../../../../dataplane/changes/batch.ts";
-import { ChangeStream, type Track } from "../../../../dataplane/changes/change-stream.ts";
+import { ChangeStream, type StreamDeps, type Track } from "../../../../dataplane/changes/change-stream.ts";
 import type { ChangeEvent } from "../../../../dataplane/changes/events.ts";
 import type { Feed } from "../../../../dataplane/changes/feed.ts";
 import { Rendered } from "../../../../dataplane/changes/rendered.ts";
@@ -62,7 +63,16 @@ function trackOf(): Track {
   };
 }
 
-function begin(tracks: readonly Track[], time: ManualTime, isRoomShort = false): [ChangeStream, UnreadResponse] {
+interface Load {
+  readonly isRoomShort?: boolean;
+  readonly fairly?: StreamDeps["fairly"];
+}
+
+function begin(
+  tracks: readonly Track[],
+  time: ManualTime,
+  { isRoomShort = false, fairly = (work) => work() }: Load = {},
+): [ChangeStream, UnreadResponse] {
   const response = new UnreadResponse();
   const { clock, timers } = time;
   const room = { takeRoom: async () => () => undefined, isRoomShort: () => isRoomShort };
@@ -72,7 +82,7 @@ function begin(tracks: readonly Track[], time: ManualTime, isRoomShort = false):
     timers,
     random: () => 0,
     onFailure: () => undefined,
-    fairly: <T>(work: () => T) => work(),
+    fairly,
   };
   const stream = new ChangeStream(deps, { tracks, events: [] }, response as unknown as ServerResponse);
   return [stream, response];
@@ -94,7 +104,7 @@ it("closes a connection whose client reads nothing of what it is sent first", as
 
 it("closes it soon while others wait for room", async () => {
   const time = manualTime();
-  const [stream, response] = begin([], time, true);
+  const [stream, response] = begin([], time, { isRoomShort: true });
   for (let seconds = 0; seconds < 4; seconds += 1) {
     stream.tick(Number.POSITIVE_INFINITY);
     await time.advance(1_000);
@@ -126,5 +136,19 @@ it("writes a batch of one source at a time while nothing is read", async () => {
   }
   expect(counts).toEqual([0, 1, 2, 3]);
   expect(response.listenerCount("drain")).toBe(1);
+  response.destroy();
+});
+
+it("tells a batch later that the project is too busy for", async () => {
+  const time = manualTime();
+  let refusals = 1;
+  const fairly: StreamDeps["fairly"] = (work) => {
+    refusals -= 1;
+    return refusals < 0 ? work() : Promise.reject(new Problem("project_busy", ""));
+  };
+  const [, response] = begin([trackOf()], time, { fairly });
+  response.read();
+  await time.advance(1_000);
+  expect(putsIn(response)).toBe(1);
   response.destroy();
 });

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { Batch } from "../../../../dataplane/changes/batch.ts";
 import { Rendered } from "../../../../dataplane/changes/rendered.ts";
-import { type ObjectsView, objectsView } from "../../../../dataplane/changes/views.ts";
+import { type ObjectsView, objectsView, valueView } from "../../../../dataplane/changes/views.ts";
 
 const text = JSON.stringify({ id: "a", title: "x".repeat(100_000) });
 const position = "2-0.00000000";
@@ -44,4 +44,18 @@ it("keeps a bounded amount of what clients ask to be shown, however many differ"
   const kept = views.filter((_, at) => batch.rendered.has(`${at} ${position}`));
   expect(kept.length).toBeLessThan(4);
   expect(kept.length).toBeGreaterThan(0);
+});
+
+it("reads a value once for all streams of its path", async () => {
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    return { text: "true", seen: position };
+  };
+  const changes = [{ position, kind: "put", id: "", owner: "" } as const];
+  const batch = { ...batchOf(), changes, length: 0, rendered: new Rendered(0) };
+  for (let streams = 0; streams < 20; streams += 1) {
+    await valueView({ rootKey: "settings", path: ["beta"], read }).eventsOf(batch, batch.from);
+  }
+  expect(reads).toBe(1);
 });
