@@ -1,5 +1,5 @@
 // The first step of a request: host, method, target and credential → plan. It depends on these and
-// on the configuration alone, and is taken again where that changed while a request waited.
+// on the configuration alone.
 
 import { Problem } from "../core/errors/problem.ts";
 import type { Slot } from "./admission/fair-share.ts";
@@ -9,9 +9,7 @@ import { type DocumentPlan, planDocument } from "./documents/handler.ts";
 import { emptyContext, type IncomingRequest, type RequestContext } from "./http/exchange.ts";
 import { type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { type DescriptionPlan, planDescription } from "./openapi/handler.ts";
-import type { OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "./operation/plan.ts";
-import type { PlanCache } from "./operation/plan-cache.ts";
-import { changedMeanwhile, requireDataNotLost } from "./operation/steps.ts";
+import type { PlanBase, PlanDeps, PlanInput } from "./operation/plan.ts";
 import { findProject, type PublicAddress } from "./route/find-project.ts";
 import { requestOrigin, requireHost } from "./route/request-origin.ts";
 import { splitTarget } from "./route/request-target.ts";
@@ -31,7 +29,6 @@ export interface DecideDeps extends PlanDeps {
   readonly directory: Directory;
   readonly address: PublicAddress;
   readonly authentication: Authentication;
-  readonly plans: Pick<PlanCache<StoredPlan>, "generation">;
 }
 
 /** Depends on no id in the path, no body, and of all headers on Host and Authorization alone. */
@@ -157,53 +154,4 @@ function planOrRefusal(deps: DecideDeps, input: PlanInput, subject: Subject): Pl
     const usesStoredData = subject.kind === "objects" || subject.kind === "document";
     return { kind: "refused", project, caller, isWrite: isWrite(operation), usesStoredData, problem };
   }
-}
-
-/** Throws where the project takes no writes, its data are lost, or the plan is a refusal. */
-export function requireAllowed(deps: DecideDeps, plan: Plan): AllowedPlan {
-  if (plan.kind === "options" || plan.kind === "server") return plan;
-  if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
-    throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
-  }
-  if (plan.usesStoredData) requireDataNotLost(deps.directory);
-  if (plan.kind === "refused") throw plan.problem;
-  return plan;
-}
-
-/**
- * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
- * request is decided again if anything was reported since, or if its credential proves nothing any
- * more. The rates were charged before.
- */
-export function decidingAgain<Kind extends StoredPlan>(
-  deps: DecideDeps,
-  isSameKind: (plan: StoredPlan) => plan is Kind,
-): OperationDeps<Kind>["decideAgainIfChanged"] {
-  return (request) => {
-    const { generation, proof } = request;
-    const isProved = proof === undefined || deps.authentication.holds(proof);
-    return generation === deps.plans.generation() && isProved ? request : decideAgain(deps, request, isSameKind);
-  };
-}
-
-/** How often: something may change while it is decided, though seldom. */
-const maxDecisions = 3;
-
-/** Throws `project_busy` where something changes during each decision. */
-async function decideAgain<Kind extends StoredPlan>(
-  deps: DecideDeps,
-  request: PlannedRequest<Kind>,
-  isSameKind: (plan: StoredPlan) => plan is Kind,
-): Promise<PlannedRequest<Kind>> {
-  for (let count = 0; count < maxDecisions; count += 1) {
-    const generation = deps.plans.generation();
-    const decision = await decide(deps, request.incoming, request.admission.slot);
-    if (decision.outcome === "rejected") throw decision.error;
-    const plan = requireAllowed(deps, decision.plan);
-    const isStored = plan.kind === "objects" || plan.kind === "document";
-    if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
-    const { subPath, context } = decision;
-    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
-  }
-  throw changedMeanwhile();
 }

@@ -21,12 +21,10 @@ import {
   type AllowedPlan,
   type DecideDeps,
   decide,
-  decidingAgain,
   type ManyPlan,
   type Plan,
   type PlannedDecision,
   type RejectedDecision,
-  requireAllowed,
   type ServerPlan,
   type StoredPlan,
 } from "./decide.ts";
@@ -41,15 +39,21 @@ import {
 } from "./http/exchange.ts";
 import { carryOutObjects, followedObjects, type ObjectsDeps } from "./objects/handler.ts";
 import { carryOutDescription, type OpenapiDeps } from "./openapi/handler.ts";
-import type { Admission, PlannedRequest } from "./operation/plan.ts";
+import type { Admission, OperationDeps, PlannedRequest } from "./operation/plan.ts";
 import type { PlanCache } from "./operation/plan-cache.ts";
-import { dataLostMeanwhile, releaseSlot, requireNoLossMeanwhile } from "./operation/steps.ts";
+import {
+  changedMeanwhile,
+  dataLostMeanwhile,
+  releaseSlot,
+  requireDataNotLost,
+  requireNoLossMeanwhile,
+} from "./operation/steps.ts";
 import { requireHost } from "./route/request-origin.ts";
 import { type RequestShape, requestShape } from "./route/request-target.ts";
 import { carryOutSession, type SessionRouteDeps } from "./sessions/handler.ts";
 
 interface PipelineDeps
-  extends Omit<DecideDeps, "plans">,
+  extends DecideDeps,
     Omit<ObjectsDeps, "decideAgainIfChanged">,
     Omit<DocumentsDeps, "decideAgainIfChanged">,
     SessionRouteDeps,
@@ -215,6 +219,55 @@ function ratesOf(
   if (rate === undefined) return undefined;
   const requester = { caller: plan.caller, address: () => request.ip };
   return { project: config, buckets: deps.rates.of(config, rate, requester) };
+}
+
+/** Throws where the project takes no writes, its data are lost, or the plan is a refusal. */
+function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
+  if (plan.kind === "options" || plan.kind === "server") return plan;
+  if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
+    throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
+  }
+  if (plan.usesStoredData) requireDataNotLost(deps.directory);
+  if (plan.kind === "refused") throw plan.problem;
+  return plan;
+}
+
+/**
+ * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
+ * request is decided again if anything was reported since, or if its credential proves nothing any
+ * more. The rates were charged before.
+ */
+function decidingAgain<Kind extends StoredPlan>(
+  deps: PipelineDeps,
+  isSameKind: (plan: StoredPlan) => plan is Kind,
+): OperationDeps<Kind>["decideAgainIfChanged"] {
+  return (request) => {
+    const { generation, proof } = request;
+    const isProved = proof === undefined || deps.authentication.holds(proof);
+    return generation === deps.plans.generation() && isProved ? request : decideAgain(deps, request, isSameKind);
+  };
+}
+
+/** How often: something may change while it is decided, though seldom. */
+const maxDecisions = 3;
+
+/** Throws `project_busy` where something changes during each decision. */
+async function decideAgain<Kind extends StoredPlan>(
+  deps: PipelineDeps,
+  request: PlannedRequest<Kind>,
+  isSameKind: (plan: StoredPlan) => plan is Kind,
+): Promise<PlannedRequest<Kind>> {
+  for (let count = 0; count < maxDecisions; count += 1) {
+    const generation = deps.plans.generation();
+    const decision = await decide(deps, request.incoming, request.admission.slot);
+    if (decision.outcome === "rejected") throw decision.error;
+    const plan = requireAllowed(deps, decision.plan);
+    const isStored = plan.kind === "objects" || plan.kind === "document";
+    if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
+    const { subPath, context } = decision;
+    if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
+  }
+  throw changedMeanwhile();
 }
 
 async function carryOutMany(

@@ -158,7 +158,7 @@ describe("jsonplane watch", () => {
     const drafts = await refusal("/api/drafts", "--api-key-file", "key");
     expect(drafts).toMatchObject({
       code: 1,
-      error: expect.stringMatching(/answers 406 not_acceptable: .*spec\.changes/),
+      error: expect.stringMatching(/answers 406 not_acceptable: .*changes: \{\}/),
     });
     const none = await refusal("/api/none", "--list", "--api-key-file", "key");
     expect(none).toMatchObject({ code: 1, error: expect.stringContaining("answers 404 unknown_resource: ") });
