@@ -14,10 +14,11 @@ local function add_to_log(log, declared, changes)
   for _, change in ipairs(changes) do
     id = redis.call("XADD", log, "MAXLEN", "~", most, "*", unpack(change))
   end
-  -- The newest of the old ones stays: those who follow a quiet log are at it.
+  -- The newest of the old ones stays: those who follow a quiet log are at it. Without an old one,
+  -- XREVRANGE would go through the entire log.
   local before = string.format("%.0f", tonumber(string.match(id, "^%d+")) - kept - 1)
-  local expired = redis.call("XREVRANGE", log, before, "-", "COUNT", 1)
-  if expired[1] then
+  if redis.call("XRANGE", log, "-", before, "COUNT", 1)[1] then
+    local expired = redis.call("XREVRANGE", log, before, "-", "COUNT", 1)
     redis.call("XTRIM", log, "MINID", "~", expired[1][1])
   end
   redis.call("PUBLISH", log, "")
