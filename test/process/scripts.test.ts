@@ -65,7 +65,11 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
     ["http://127.0.0.1:8080/default/shop"],
     "npm run conformance: It takes the URL of a collection, such as http://127.0.0.1:8080/default/shop/api/books",
   ],
-  ["test/bench/run.ts", ["memory"], "npm run bench -- memory: There are operations, before, neighbours, changes, operator"],
+  [
+    "test/bench/run.ts",
+    ["memory"],
+    "npm run bench -- memory: There are operations, before, neighbours, changes, operator",
+  ],
   ["test/chaos/run.ts", ["--seed", "x"], 'npm run chaos: --seed is "x": it takes a whole number of at least 0'],
   ["test/soak/run.ts", ["--minutes", "0"], 'npm run soak: --minutes is "0": it takes a whole number of at least 1'],
   ["test/fuzz/run.ts", ["--requests", "x"], 'npm run fuzz: --requests is "x": it takes a whole number of at least 0'],
