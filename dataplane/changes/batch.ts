@@ -3,6 +3,7 @@
 
 import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
+import { idIn } from "../store/ports/objects.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import { isBefore, laterOf } from "./positions.ts";
 import { Rendered } from "./rendered.ts";
@@ -92,7 +93,7 @@ async function withTexts(
   let lastRead: string | undefined;
   for await (const some of store.readObjects(collection, wanted)) {
     for (const text of some) {
-      lastRead = idOf(text);
+      lastRead = idIn(text);
       texts.set(lastRead, text);
       length += text.length;
     }
@@ -110,9 +111,4 @@ async function withTexts(
     return text === undefined ? [] : [{ ...change, text }];
   });
   return { end: complete.at(-1)?.position ?? from, changes: seen, length };
-}
-
-/** Stored texts begin with the id, a UUID. */
-function idOf(text: string): string {
-  return text.slice('{"id":"'.length, '{"id":"'.length + 36);
 }

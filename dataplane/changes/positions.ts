@@ -4,6 +4,7 @@
 // still be there.
 
 import { Problem } from "../../core/errors/problem.ts";
+import { isOlder } from "../store/change-entries.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
 
 export interface ClientPosition {
@@ -38,12 +39,10 @@ export function laterOf(one: LogPosition, other: LogPosition): LogPosition {
 
 /** Whether one position of a log comes before another one. */
 export function isBefore(one: LogPosition, other: LogPosition): boolean {
-  const [milliseconds, sequence] = numbersOf(one);
-  const [otherMilliseconds, otherSequence] = numbersOf(other);
-  return milliseconds < otherMilliseconds || (milliseconds === otherMilliseconds && sequence < otherSequence);
+  return isOlder(idOf(one), idOf(other));
 }
 
-function numbersOf(position: LogPosition): readonly [number, number] {
-  const [milliseconds = "", sequence = "0"] = position.slice(0, position.indexOf(".")).split("-");
-  return [Number(milliseconds), Number(sequence)];
+/** Of its entry: the position without its checksum. */
+function idOf(position: LogPosition): string {
+  return position.slice(0, position.indexOf("."));
 }

@@ -9,6 +9,7 @@ import { valueAt } from "../../../core/json/members.ts";
 import { createSemaphore, type Semaphore } from "../../../core/semaphore.ts";
 import { compareEncoded, encodeSortValue } from "../../store/order.ts";
 import type { Page } from "../../store/ports/lists.ts";
+import { idIn } from "../../store/ports/objects.ts";
 import type { CollectionRef } from "../../store/ports/refs.ts";
 import type { Condition } from "./conditions.ts";
 import type { Cursor } from "./cursor.ts";
@@ -76,11 +77,6 @@ export async function filterAndSort(scan: Scan): Promise<ScanResult> {
 
 function matchOf(text: string, { keys }: Order): Match {
   return { values: keys.map(({ path }) => encodeSortValue(valueAt(text, path))), id: idIn(text), text };
-}
-
-/** A stored object begins with its id, `{"id":"<UUID>"`. */
-export function idIn(text: string): string {
-  return text.slice(7, 43);
 }
 
 type Step = "go on" | "enough" | Excess;

@@ -8,6 +8,11 @@ export interface StoredObject {
   readonly text: string;
 }
 
+/** A stored object begins with its id, `{"id":"<UUID>"`. */
+export function idIn(text: string): string {
+  return text.slice(7, 43);
+}
+
 export interface NewObject {
   /** UUIDv7; sorts by creation. */
   readonly id: string;
