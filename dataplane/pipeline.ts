@@ -274,23 +274,18 @@ async function carryOutMany(
   { deps, objects, documents }: Pipeline,
   request: PlannedRequest<ManyPlan>,
 ): Promise<HttpResponse> {
-  const { incoming, admission } = request;
-  const [path = ""] = incoming.rawUrl.split("?", 1);
+  const { incoming: all, admission } = request;
+  const [path = ""] = all.rawUrl.split("?", 1);
   const base = path.replace(/\/changes\/?$/, "");
-  const { asked, sources } = askedOfMany(incoming.request, incoming.rawUrl);
+  const { asked, sources } = askedOfMany(all.request, all.rawUrl);
   const followed: Source[] = [];
   for (const source of sources) {
-    const decision = await newDecision(deps, { ...incoming, rawUrl: `${base}/${source}` }, undefined);
+    const incoming = { ...all, rawUrl: `${base}/${source}` };
+    const decision = await newDecision(deps, incoming, undefined);
     if (decision.outcome === "rejected") throw decision.error;
     const plan = requireAllowed(deps, decision.plan);
     const { subPath, generation, context } = decision;
-    const one = {
-      incoming: { ...incoming, rawUrl: `${base}/${source}` },
-      subPath,
-      generation,
-      proof: context.proof,
-      admission,
-    };
+    const one = { incoming, subPath, generation, proof: context.proof, admission };
     if (plan.kind === "objects") {
       followed.push(await sourceOf(objects.decideAgainIfChanged, { ...one, plan }, followedObjects({ ...one, plan })));
     } else if (plan.kind === "document") {

@@ -228,7 +228,6 @@ export class ChangeStream {
   #close(text: string): void {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
-    this.#unreadSince = this.#response.writableNeedDrain ? this.#deps.clock.monotonic() : undefined;
     this.#response.end(text);
   }
 }

@@ -36,7 +36,6 @@ export async function withPosition(
   of: LoggedRef,
   read: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  if (of.changes === undefined) return await read();
   const start = await store.newestChange(of);
   const response = await read();
   const seen = await store.newestChange(of);
