@@ -1,8 +1,8 @@
 // Requests of `jsonplane watch`: opens the stream of changes, and reads pages of a list. Throws
 // WatchRefused where asking again would change nothing, and ServerAway where it may.
 
+import { type ServerSentEvent, ServerSentEventParser } from "../../core/http/server-sent-events.ts";
 import { elementsOf, valuesOf } from "../../core/json/members.ts";
-import { type ServerSentEvent, ServerSentEventParser } from "./server-sent-events.ts";
 
 /** Its message is for the person who started the command. */
 export class WatchRefused extends Error {

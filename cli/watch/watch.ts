@@ -3,9 +3,9 @@
 // what changed, each time once. Throws WatchRefused where the server refuses.
 
 import { backoffMs } from "../../core/backoff.ts";
+import type { ServerSentEvent } from "../../core/http/server-sent-events.ts";
 import { valuesOf } from "../../core/json/members.ts";
 import { type ChangesServer, ServerAway, WatchRefused } from "./changes-server.ts";
-import type { ServerSentEvent } from "./server-sent-events.ts";
 
 export interface WatchedChange {
   readonly kind: "put" | "delete";

@@ -1,6 +1,6 @@
 // A client of one stream, which keeps what it is sent.
 
-import { type ServerSentEvent, ServerSentEventParser } from "../../cli/watch/server-sent-events.ts";
+import { type ServerSentEvent, ServerSentEventParser } from "../../core/http/server-sent-events.ts";
 import { differ } from "./differs.ts";
 
 export interface ReceivedEvent {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ChangesServer, type ListedPage, ServerAway, WatchRefused } from "../../../../cli/watch/changes-server.ts";
-import type { ServerSentEvent } from "../../../../cli/watch/server-sent-events.ts";
 import { type WatchOptions, watch } from "../../../../cli/watch/watch.ts";
+import type { ServerSentEvent } from "../../../../core/http/server-sent-events.ts";
 
 const put = (id: string, etag: string, position: string): ServerSentEvent => ({
   name: "put",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ServerSentEvent, ServerSentEventParser } from "../../../../cli/watch/server-sent-events.ts";
+import { type ServerSentEvent, ServerSentEventParser } from "../../../../core/http/server-sent-events.ts";
 
 function read(...pieces: readonly (string | Uint8Array)[]) {
   const parser = new ServerSentEventParser();
