@@ -9,6 +9,7 @@ import {
   apikey,
   basic,
   bearer,
+  changed,
   project,
   withAuthenticationDisabled,
   withConfig,
@@ -48,6 +49,20 @@ describeServed("the OpenAPI document", (serve) => {
     const { openapi, paths } = reply.json<Document>();
     expect(openapi).toBe("3.1.0");
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(["/api/books", "/api/books/{id}", "/json/flags/{path}"]));
+  });
+
+  it("says of reads whose changes are kept, and of no other answer, from where to follow them", async () => {
+    const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
+    const watched = [withResource("orders", { changes }), withRootKey("limits", { changes })];
+    const document = await documentOf(await serve(changed(shop, ...watched)));
+    const saying = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item as object)
+        .filter(([, operation]) => JSON.stringify(operation).includes("Changes-Position"))
+        .map(([method]) => `${method} ${path}`),
+    );
+    expect(saying.sort()).toEqual(
+      ["/api/orders", "/api/orders/{id}", "/json/limits", "/json/limits/{path}"].map((path) => `get ${path}`),
+    );
   });
 
   it("names as its server the base that the request used: path, host, public path", async () => {

@@ -67,7 +67,9 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
       description: "A JSON value of any shape, which is read and changed by paths.",
     });
     const policies = { project: project.config, issuers, access: rootKey.access, hasReadOnlyObjects: false };
-    const context = { components, policies, tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {} };
+    const hasChanges = rootKey.changes !== undefined;
+    const section = { tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {}, hasChanges };
+    const context = { components, policies, ...section };
     const path = `/json/${rootKey.key}`;
     put(paths, path, pathItem(rootOperations, context));
     put(paths, `${path}/{path}`, pathItem(partOperations, { ...context, parameters: ["Path"] }));
@@ -115,6 +117,8 @@ interface PathContext {
   readonly shapes: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly examples?: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly note?: string;
+  /** Clients can follow what reads show. */
+  readonly hasChanges: boolean;
 }
 
 function describeResource(project: LiveProject, resource: LiveResource, { components, paths }: Draft): void {
@@ -137,6 +141,7 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
     shapes: { ...schemas },
     ...(sample !== undefined && { examples: examplesOf(parseJson(sample) as JsonObject) }),
     ...(isScoped && { note: scopeNote(scope) }),
+    hasChanges: resource.config.changes !== undefined,
   };
   const path = `/api/${name}`;
   put(paths, path, pathItem(collectionOperations, context));
@@ -151,7 +156,7 @@ function describeFixed(project: LiveProject, { components, paths }: Draft): void
     // Where tokens of issuers are taken, some may have to wait until their signatures are verified.
     const waits: readonly ProblemSource[] = security.length === own.length ? [] : ["fairShare"];
     const problems = [...rates, ...waits];
-    const context = { components, tag: "sessions", id: "sessions", shapes: {} };
+    const context = { components, tag: "sessions", id: "sessions", shapes: {}, hasChanges: false };
     const described = {
       ...operation(entry, context, { security, problems, sentence: "", isForUsers: false }),
       security,
@@ -169,7 +174,8 @@ function pathItem(entries: readonly OperationEntry[], context: PathContext): Jso
     if (terms === undefined) return [];
     const isOwnOnly = context.policies.hasReadOnlyObjects && !["read", "create"].includes(entry.operation);
     const who = { "x-jsonplane-permission": terms.permission, ...(isOwnOnly && { "x-jsonplane-scope": "Own" }) };
-    return [[entry.method, { ...operation(entry, context, terms), ...who }]];
+    const own = { ...context, hasChanges: context.hasChanges && entry.method === "get" };
+    return [[entry.method, { ...operation(entry, own, terms), ...who }]];
   });
   if (offered.length === 0) return undefined;
   return { ...parameterList(context.parameters ?? []), ...Object.fromEntries(offered) };
@@ -210,7 +216,7 @@ function operation(entry: OperationEntry, context: SectionContext, terms: Omit<C
 }
 
 function success(
-  { description, shape, headers = [] }: SuccessAnswer,
+  { status, description, shape, headers = [] }: SuccessAnswer,
   context: SectionContext,
   sources: readonly ProblemSource[],
 ): JsonObject {
@@ -221,10 +227,19 @@ function success(
       "X-Request-Id": refTo("headers", "RequestId"),
       ...Object.fromEntries(named),
       ...(sources.includes("rates") && rateHeaders),
+      ...(context.hasChanges && status === 200 && changesHeader),
     },
     ...(shape !== undefined && { content: content({ [json]: shape }, context) }),
   };
 }
+
+const changesHeader = {
+  "Changes-Position": {
+    description:
+      "From where to follow what was read: send it in `_position`, with `Accept: text/event-stream` or `Prefer: wait=20`.",
+    schema: { type: "string" },
+  },
+};
 
 function content(byType: Readonly<Record<string, Shape>>, { shapes, examples }: SectionContext): JsonObject {
   return Object.fromEntries(
