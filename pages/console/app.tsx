@@ -52,7 +52,10 @@ export function App({ signIn, unsaved }: AppProps) {
   };
   return (
     <ConsoleContext.Provider
-      value={{ signIn, unsaved, visited, title, onSignIn: session.openGate, onRefused: state.check }}
+      value={{
+        ...{ signIn, unsaved, visited, title, onSignIn: session.openGate, onRefused: state.check },
+        ...{ isKept: session.isKept, signIns: session.changes },
+      }}
     >
       <Bar
         credential={isLocked ? undefined : signIn.credential}

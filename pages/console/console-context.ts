@@ -17,6 +17,10 @@ export interface ConsoleServices {
   readonly onSignIn: () => void;
   /** To be called when something is refused that the project may have offered before. */
   readonly onRefused: () => void;
+  /** What is shown waits behind the form until the person for whom it was loaded is back. */
+  readonly isKept: boolean;
+  /** Counts changes of who is signed in. */
+  readonly signIns: number;
 }
 
 export const ConsoleContext = createContext<ConsoleServices | undefined>(undefined);

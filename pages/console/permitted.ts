@@ -39,6 +39,15 @@ export function isOwn(object: { readonly _metadata?: object }, caller: (Rights &
   return caller?.role === "Administrators" || (creator === name && kind === own);
 }
 
+/** Whether the scope lets the caller change this object. */
+export function isInScope(
+  { isOwnOnly }: { readonly isOwnOnly: boolean },
+  object: { readonly _metadata?: object },
+  caller: (Rights & Creator) | undefined,
+): boolean {
+  return !isOwnOnly || isOwn(object, caller);
+}
+
 /** Whether the caller may do an operation that changes something. */
 function may(operation: { readonly "x-jsonplane-permission"?: Permission }, caller: Rights): boolean {
   const { "x-jsonplane-permission": permission = "Anyone" } = operation;

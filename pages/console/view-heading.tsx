@@ -3,14 +3,17 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useConsole } from "./console-context.ts";
+import type { LiveState } from "./live/follow-changes.ts";
+import { LiveMark } from "./live/live-mark.tsx";
 
 export interface ViewHeadingProps {
   readonly name: string;
   /** What the page's title says, where that isn't the name alone. */
   readonly titled?: string;
+  readonly live?: LiveState | undefined;
 }
 
-export function ViewHeading({ name, titled = name }: ViewHeadingProps) {
+export function ViewHeading({ name, titled = name, live }: ViewHeadingProps) {
   const { title } = useConsole();
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -18,8 +21,11 @@ export function ViewHeading({ name, titled = name }: ViewHeadingProps) {
   }, [titled, title]);
   useLayoutEffect(() => heading.current?.focus(), []);
   return (
-    <h1 ref={heading} tabIndex={-1}>
-      {name}
-    </h1>
+    <div class="view-heading">
+      <h1 ref={heading} tabIndex={-1}>
+        {name}
+      </h1>
+      <LiveMark state={live} />
+    </div>
   );
 }

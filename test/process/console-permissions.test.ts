@@ -16,7 +16,9 @@ import {
   click,
   faults,
   named,
+  pictures,
   type StartedConsole,
+  screens,
   signInWithKey,
   startConsole,
   violationsOf,
@@ -131,6 +133,11 @@ describe("who opens the console", () => {
       expect(await page.evaluate(`[${named("Save")}, ${named("Delete…")}].every((each) => each === undefined)`)).toBe(
         true,
       );
+      for (const options of screens) {
+        await page.look(options);
+        expect(await violationsOf(page)).toEqual([]);
+        await page.picture(`${pictures}read-only-${options.width}-${options.scheme}.png`);
+      }
       await page.evaluate("location.hash = '#/new/books'");
       await page.until(`${faults}[0] === "The project is read-only: nothing can be created."`);
     } finally {

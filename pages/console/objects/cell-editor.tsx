@@ -1,6 +1,7 @@
 // One value of a list, edited in its cell. Enter saves it, and so does leaving the cell; Escape
 // cancels. It is saved on the condition that nobody has changed it since it was listed: what
-// somebody else has stored is shown before it is replaced.
+// somebody else has stored is shown before it is replaced, also where that comes while the cell is
+// open.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../../sign-in/problem.ts";
@@ -32,16 +33,23 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
   const { problem, isBusy, send } = useSending();
   const before = cellText(valueIn(listed.item, path));
   const [value, setValue] = useState(before);
-  const [first] = useState(before);
+  /** What was stored when the person began. */
+  const [seen, setSeen] = useState(before);
+  const isTheirs = before !== seen && value !== before;
+  if (before !== seen && (value === seen || value === before)) {
+    // Nothing of the person's own is in the cell.
+    setSeen(before);
+    setValue(before);
+  }
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
-  useUnsaved(value !== first);
+  useUnsaved(value !== seen);
   useLayoutEffect(() => {
     const control = form.current?.querySelector<HTMLInputElement>("input, select, textarea");
     control?.focus();
     if (control?.type === "text" || control?.type === "number") control.select();
   }, []);
-  useLayoutEffect(() => form.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [problem]);
+  useLayoutEffect(() => form.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [problem, isTheirs]);
   /** What has the focus loses it on the way out, which is not to save it then. */
   const isClosed = useRef(false);
   const close = (): void => {
@@ -82,8 +90,7 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
       onFocusOut={({ currentTarget, relatedTarget }) => {
         // Another window has it.
         const isLeft = document.hasFocus() && !currentTarget.contains(relatedTarget as Node | null);
-        const isAsking = problem?.status === 412;
-        if (isLeft && !isClosed.current && !isAsking && currentTarget.checkValidity()) submit();
+        if (isLeft && !isClosed.current && !isTheirs && currentTarget.checkValidity()) submit();
       }}
       onKeyDown={(event) => {
         if (event.key === "Escape") close();
@@ -98,7 +105,11 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
         field={field}
         value={value}
         onChange={setValue}
-        attributes={{ "aria-label": field.label, "aria-describedby": id, "aria-invalid": problem !== undefined }}
+        attributes={{
+          "aria-label": field.label,
+          "aria-describedby": id,
+          "aria-invalid": problem !== undefined || isTheirs,
+        }}
       />
       <button type="submit" class="main" aria-disabled={isBusy}>
         Save
@@ -107,17 +118,14 @@ export function CellEditor({ url, listed, path, field, onStored, onClose }: Cell
         Cancel
       </button>
       <div id={id} role="alert">
-        {problem !== undefined && (
+        {isTheirs && (
           <p class="wrong">
-            {problem.status === 412 ? (
-              <>
-                Somebody else changed this meanwhile. Now stored: <CellValue value={valueIn(listed.item, path)} />. Save
-                replaces it with yours.
-              </>
-            ) : (
-              wordsOf(field, problem, signIn.credential !== undefined)
-            )}
+            Somebody else changed this meanwhile. Now stored: <CellValue value={valueIn(listed.item, path)} />. Save
+            replaces it with yours.
           </p>
+        )}
+        {problem !== undefined && !isTheirs && (
+          <p class="wrong">{wordsOf(field, problem, signIn.credential !== undefined)}</p>
         )}
       </div>
     </form>

@@ -4,10 +4,15 @@ import { useEffect, useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
+import type { Reading } from "../live/follow-changes.ts";
+import { useLive } from "../live/use-live.ts";
+import { useNews } from "../live/use-news.ts";
+import { isInScope } from "../permitted.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { fragmentOf } from "../route.ts";
 import { go } from "../use-route.ts";
 import { ViewHeading } from "../view-heading.tsx";
+import type { ListedObject } from "./columns.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { type ListQuery, readListQuery, writeListQuery } from "./list-query.ts";
 import { countOf, singularOf } from "./names.ts";
@@ -21,8 +26,9 @@ export interface ObjectListProps {
 }
 
 export function ObjectList({ resource, query }: ObjectListProps) {
-  const pages = useObjectPages(resource, query);
-  const { visited } = useConsole();
+  const { visited, signIn } = useConsole();
+  const news = useNews();
+  const pages = useObjectPages(resource, query, news.add);
   const { state } = pages;
   const { name } = resource;
   const [isEditing, setEditing] = useState(false);
@@ -34,11 +40,19 @@ export function ObjectList({ resource, query }: ObjectListProps) {
     go({ kind: "list", resource: name, query: writeListQuery({ ...listQuery, cursor: undefined, ...change }) });
   };
   const page = pageOf(state);
+  const live = useLive({
+    url: `api/${encodeURIComponent(name)}?${watchedQuery(listQuery)}`,
+    loaded: loadedIn(state),
+    described: resource,
+    readAgain: pages.readAgain,
+    isShown: ({ id, etag }) => page?.listed.some((each) => each.item.id === id && each.etag === etag) === true,
+  });
+  const mayEdit = (object: ListedObject) => isInScope(resource, object.item, signIn.credential?.caller);
   const hasNone = page !== undefined && isEmpty(page, listQuery);
   return (
     <>
       <div class="heading">
-        <ViewHeading name={name} />
+        <ViewHeading name={name} live={live} />
         {resource.may.create && !hasNone && <NewLink name={name} />}
       </div>
       {resource.description !== undefined && <p class="quiet">{resource.description}</p>}
@@ -48,10 +62,15 @@ export function ObjectList({ resource, query }: ObjectListProps) {
         {page?.isFallback === true && "The page that the address names is no longer there. This is the first page."}
       </p>
       <div class="heading">
-        <p class="quiet" role="status">
-          {done.query === query && done.words} {statusOf(state, name, listQuery)}
-        </p>
-        {page !== undefined && page.listed.length > 0 && resource.may.update && (
+        <div class="counts">
+          <p class="quiet" role="status">
+            {done.query === query && done.words} {statusOf(state, name, listQuery)}
+          </p>
+          <p class="news" role="status">
+            {news.text}
+          </p>
+        </div>
+        {page?.listed.some(mayEdit) && resource.may.update && (
           <button type="button" aria-pressed={isEditing} onClick={() => setEditing(!isEditing)}>
             Edit cells
           </button>
@@ -65,6 +84,7 @@ export function ObjectList({ resource, query }: ObjectListProps) {
           isEditing={isEditing}
           onSort={(sort) => show({ sort })}
           onStored={pages.replace}
+          onHold={pages.hold}
         />
       )}
       {page?.listed.length === 0 && listQuery.conditions.length > 0 && (
@@ -102,6 +122,17 @@ function PageButtons({ pages, page }: { readonly pages: ObjectPages; readonly pa
       </ActionButton>
     </nav>
   );
+}
+
+/** What is read of changes: which objects, and nothing of their contents. */
+function watchedQuery({ conditions }: ListQuery): string {
+  const filters = writeListQuery({ conditions, sort: undefined, cursor: undefined });
+  return filters === "" ? "_fields=id" : `${filters}&_fields=id`;
+}
+
+function loadedIn(state: PageState): Reading | undefined {
+  if (state.kind === "loading") return undefined;
+  return { position: state.kind === "page" ? state.page.changesPosition : undefined };
 }
 
 function pageOf(state: PageState): ObjectsOfPage | undefined {

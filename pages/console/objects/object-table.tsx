@@ -1,11 +1,11 @@
 // One page of objects as a table. A row is a link to its object; while cells are edited, a click on
 // one opens it in its place.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { fits } from "../form/form-text.ts";
-import { isOwn } from "../permitted.ts";
+import { isInScope } from "../permitted.ts";
 import { fragmentOf } from "../route.ts";
 import { CellEditor } from "./cell-editor.tsx";
 import { CellValue, cellText } from "./cell-value.tsx";
@@ -22,10 +22,12 @@ export interface ObjectTableProps {
   readonly isEditing: boolean;
   readonly onSort: (sort: string | undefined) => void;
   readonly onStored: (listed: ListedObject) => void;
+  /** Called whenever a cell is opened while none is, or the last one is closed. */
+  readonly onHold: (isHeld: boolean) => void;
 }
 
 export function ObjectTable(props: ObjectTableProps) {
-  const { resource, listed, sort, isEditing, onSort } = props;
+  const { resource, listed, sort, isEditing, onSort, onHold } = props;
   const { signIn } = useConsole();
   const items = listed.map(({ item }) => item);
   // They stay while values are edited: the table would move away under the person's hands.
@@ -35,9 +37,17 @@ export function ObjectTable(props: ObjectTableProps) {
   }, [resource.fields, items.map(({ id }) => id).join(" ")]);
   /** Ids of the cells that are edited: one that was left is saved, and may have been refused. */
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const isHeld = open.size > 0;
+  useEffect(() => {
+    if (isHeld) onHold(true);
+    return () => {
+      if (isHeld) onHold(false);
+    };
+  }, [isHeld]);
+  const table = useKeptFocus(listed);
   return (
     <Sideways>
-      <table class={isEditing ? "edited" : "linked"}>
+      <table ref={table} class={isEditing ? "edited" : "linked"}>
         <thead>
           <tr>
             {lead === undefined && <th scope="col">id</th>}
@@ -62,7 +72,7 @@ export function ObjectTable(props: ObjectTableProps) {
               {...props}
               key={each.item.id}
               each={each}
-              isEditing={isEditing && (!resource.isOwnOnly || isOwn(each.item, signIn.credential?.caller))}
+              isEditing={isEditing && isInScope(resource, each.item, signIn.credential?.caller)}
               columns={columns}
               lead={lead}
               open={open}
@@ -74,6 +84,17 @@ export function ObjectTable(props: ObjectTableProps) {
       </table>
     </Sideways>
   );
+}
+
+/** A row that moves takes the focus along. */
+function useKeptFocus(listed: readonly ListedObject[]) {
+  const table = useRef<HTMLTableElement>(null);
+  const focused = document.activeElement;
+  useLayoutEffect(() => {
+    const isLost = focused instanceof HTMLElement && focused !== document.activeElement;
+    if (isLost && table.current?.contains(focused)) focused.focus({ preventScroll: true });
+  }, [listed]);
+  return table;
 }
 
 interface RowProps extends ObjectTableProps {

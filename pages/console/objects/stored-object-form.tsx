@@ -7,7 +7,8 @@ import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { prettyJson } from "../editor/pretty.ts";
 import { FormOrJson } from "../form/form-or-json.tsx";
-import { isOwn } from "../permitted.ts";
+import { useLive } from "../live/use-live.ts";
+import { isInScope } from "../permitted.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
 import { StoredActions } from "../stored/stored-actions.tsx";
@@ -32,17 +33,24 @@ export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
   const url = `api/${encodeURIComponent(resource.name)}/${encodeURIComponent(id)}`;
   const object = useStoredText({ url, editable: (body) => prettyJson(editablePart(body)), writeOf: patchOf });
   const { stored, loadProblem } = object.state;
+  const live = useLive({
+    url,
+    loaded: stored && { position: stored.position },
+    described: resource,
+    readAgain: () => object.load(),
+    isShown: ({ etag }) => etag !== undefined && etag === object.state.stored?.etag,
+  });
   const title = useMemo(
     () => (stored === undefined ? undefined : titleOf(resource.fields, JSON.parse(stored.body, keepNumbersExact))),
     [resource.fields, stored],
   );
   return (
     <>
-      <ViewHeading name={title ?? id} titled={`${title ?? id} – ${resource.name}`} />
+      <ViewHeading name={title ?? id} titled={`${title ?? id} – ${resource.name}`} live={live} />
       {title !== undefined && <p class="quiet id">{id}</p>}
       {stored !== undefined && <LoadedObjectForm resource={resource} object={object} stored={stored} title={title} />}
       {stored === undefined && loadProblem === undefined && <p role="status">Loading…</p>}
-      {stored === undefined && <ProblemMessage problem={loadProblem} />}
+      <ProblemMessage problem={loadProblem} />
     </>
   );
 }
@@ -140,15 +148,16 @@ function LoadedObjectForm({ resource, object, stored, title }: LoadedObjectFormP
   );
 }
 
-function mayOf({ may, isOwnOnly }: Resource, { body }: Stored, caller: Caller | undefined) {
-  const isTheirs = isOwnOnly && !isOwn(JSON.parse(body) as StoredObject, caller);
-  return isTheirs ? { update: false, delete: false } : may;
+function mayOf(resource: Resource, { body }: Stored, caller: Caller | undefined) {
+  const isOffered = isInScope(resource, JSON.parse(body) as StoredObject, caller);
+  return isOffered ? resource.may : { update: false, delete: false };
 }
 
-function statusOf({ writing, message }: StoredTextState, edited: Edited): string {
+function statusOf({ writing, message, conflict }: StoredTextState, edited: Edited): string {
   if (writing !== undefined) return writing === "save" ? "Saving…" : "Deleting…";
   if (!edited.ok) return edited.message;
-  return edited.isChanged ? "Not saved yet" : message;
+  if (!edited.isChanged) return message;
+  return conflict === undefined ? "Not saved yet" : "Not saved yet: see above";
 }
 
 function Metadata({ body }: { readonly body: string }) {

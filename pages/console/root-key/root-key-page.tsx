@@ -9,8 +9,11 @@ import { useConsole } from "../console-context.ts";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
+import type { Reading } from "../live/follow-changes.ts";
+import { useLive } from "../live/use-live.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { sendConditionally } from "../stored/send-conditionally.ts";
+import { mayPass } from "../stored/stored-text.ts";
 import { useSending } from "../use-sending.ts";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
@@ -22,54 +25,70 @@ import { ValueTree } from "./value-tree.tsx";
 interface Loaded {
   /** The entire value as it was last read. */
   readonly text?: string;
+  readonly etag?: string | undefined;
+  /** From where its changes can be followed. */
+  readonly position?: string | undefined;
   /** Why it could not be read the last time. */
   readonly problem?: Problem | undefined;
 }
 
-/**
- * Reads the entire value, again with each `treeCount`. An older answer never replaces a newer one.
- */
-function useWholeValue(url: string, mayRead: boolean, treeCount: number): Loaded {
+interface WholeValue extends Loaded {
+  /** An older answer never replaces a newer one. Undefined: not now. */
+  readonly readAgain: () => Promise<Reading | undefined>;
+}
+
+function useWholeValue(url: string, mayRead: boolean): WholeValue {
   const { signIn } = useConsole();
   const [loaded, setLoaded] = useState<Loaded>({});
+  const newest = useRef(0);
+  const readAgain = async (): Promise<Reading | undefined> => {
+    newest.current += 1;
+    const number = newest.current;
+    const answer = await sendConditionally(signIn, { url, method: "GET" });
+    if (number !== newest.current) return undefined;
+    if (answer.ok) setLoaded(answer);
+    // What is shown, and what was entered there, stays while the server can't be reached.
+    else setLoaded((before) => ({ ...before, problem: answer.problem }));
+    if (answer.ok) return { position: answer.position };
+    return mayPass(answer.problem) ? undefined : { position: undefined };
+  };
   useEffect(() => {
-    if (!mayRead) return undefined;
-    let isLatest = true;
-    void sendConditionally(signIn, { url, method: "GET" }).then((answer) => {
-      if (!isLatest) return;
-      // What is shown, and what was entered there, stays while the server can't be reached.
-      setLoaded((before) => (answer.ok ? { text: answer.text } : { ...before, problem: answer.problem }));
-    });
+    if (mayRead) void readAgain();
     return () => {
-      isLatest = false;
+      newest.current += 1;
     };
-  }, [signIn, url, mayRead, treeCount]);
-  return loaded;
+  }, [signIn, url, mayRead]);
+  return { ...loaded, readAgain };
 }
 
 export function RootKeyPage({ rootKey }: { readonly rootKey: RootKey }) {
   const { name, may } = rootKey;
   const url = urlOf(name, []) ?? "";
-  /** How often the tree was read again, and the selected value, too. */
-  const [{ treeCount, reloadCount }, setCounts] = useState({ treeCount: 0, reloadCount: 0 });
-  const reload = (action: PanelAction | "reload"): void => {
-    const isWhole = action === "reload" || action === "add";
-    setCounts((before) => ({
-      treeCount: before.treeCount + 1,
-      reloadCount: before.reloadCount + (isWhole ? 1 : 0),
-    }));
+  const { text, etag, position, problem, readAgain } = useWholeValue(url, may.read);
+  /** How often the selected value was read again. */
+  const [reloadCount, setReloadCount] = useState(0);
+  const reload = (): Promise<Reading | undefined> => {
+    setReloadCount((before) => before + 1);
+    return readAgain();
   };
-  const { text, problem } = useWholeValue(url, may.read, treeCount);
+  const onWritten = (action: PanelAction): void => void (action === "add" ? reload() : readAgain());
+  const live = useLive({
+    url,
+    loaded: text === undefined && problem === undefined ? undefined : { position },
+    described: rootKey,
+    readAgain: reload,
+    isShown: (change) => change.etag !== undefined && change.etag === etag,
+  });
   const isReadable = may.read && problem?.status !== 403;
   return (
     <>
       <div class="heading">
-        <ViewHeading name={name} />
-        {may.read && <ActionButton onClick={() => reload("reload")}>Reload</ActionButton>}
+        <ViewHeading name={name} live={text === undefined ? undefined : live} />
+        {may.read && <ActionButton onClick={() => void reload()}>Reload</ActionButton>}
       </div>
       <ProblemMessage problem={problem} />
       {text !== undefined && (
-        <TreeAndPanel rootKey={rootKey} text={text} reloadCount={reloadCount} onWritten={reload} />
+        <TreeAndPanel rootKey={rootKey} text={text} reloadCount={reloadCount} onWritten={onWritten} />
       )}
       {isReadable && text === undefined && problem === undefined && <p>Loading…</p>}
       {!isReadable && text === undefined && may.write && <ReplaceUnread url={url} />}

@@ -1,6 +1,6 @@
 // The chosen value: an editor for it, and what can be done with it.
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { kindOf } from "../../../core/json/members.ts";
 import { useConsole } from "../console-context.ts";
@@ -42,11 +42,16 @@ export interface ValuePanelProps {
 
 export function ValuePanel(props: ValuePanelProps) {
   const { url, path, whole, reloadCount, onDirty, onWritten } = props;
-  const hasMoved = useHasMoved(props);
+  const { hasMoved, see } = useHasMoved(props);
   const value = useStoredText({ url, editable: prettyJson, writeOf: (body) => ({ method: "PUT", body }), hasMoved });
   const [isAdding, setAdding] = useState(false);
   const { isDirty } = value;
-  useEffect(() => onDirty(isDirty || isAdding), [isDirty, isAdding]);
+  useEffect(() => {
+    // A draft was made of what was there before.
+    if (!isDirty) see();
+  }, [whole, isDirty]);
+  // At once: a click right after a save is not to be asked about it.
+  useLayoutEffect(() => onDirty(isDirty || isAdding), [isDirty, isAdding]);
   const loadedCount = useRef(reloadCount);
   useEffect(() => {
     if (loadedCount.current !== reloadCount) void value.load();
@@ -70,20 +75,21 @@ export function ValuePanel(props: ValuePanelProps) {
 }
 
 /** Whether an element that was seen here, or what is around the value, may have moved. */
-function useHasMoved({ rootKey, path, whole }: ValuePanelProps): (seen: Stored) => Promise<boolean> {
+function useHasMoved({ rootKey, path, whole }: ValuePanelProps) {
   const { signIn } = useConsole();
   /** As it was when the value was read the last time. */
   const seen = useRef(whole);
-  useEffect(() => {
-    seen.current = whole;
-  }, [whole]);
-  return async ({ body: value }) => {
+  const hasMoved = async ({ body: value }: Stored): Promise<boolean> => {
     if (!leadsThroughArray(path, seen.current)) return false;
     const answer = await sendConditionally(signIn, { url: urlOf(rootKey, []) ?? "", method: "GET" });
     if (!answer.ok || !hasKeptPlace({ path, whole: seen.current, value }, answer.text)) return true;
     seen.current = answer.text;
     return false;
   };
+  const see = (): void => {
+    seen.current = whole;
+  };
+  return { hasMoved, see };
 }
 
 interface LoadedPanelProps extends ValuePanelProps {

@@ -1,5 +1,6 @@
-// Says that somebody else was faster, shows what they wrote, and asks what to do. It gets the
-// focus, and returns it to the heading above.
+// Says that somebody else was faster, shows what they wrote, and asks what to do. Where something
+// was refused it gets the focus, and returns it to the heading above. Where nothing was sent it is
+// read out, and the person goes on typing.
 
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
@@ -27,29 +28,24 @@ export function ConflictNotice(props: ConflictNoticeProps) {
   const box = useRef<HTMLElement>(null);
   const id = useId();
   const { conflict } = props.stored.state;
+  const wasFound = conflict !== undefined && conflict.action === undefined;
   useLayoutEffect(() => {
     const { current } = box;
     // The focus alone would bring the middle of a tall box into sight.
-    current?.focus({ preventScroll: true });
-    current?.scrollIntoView({ block: "start" });
+    if (!wasFound) current?.focus({ preventScroll: true });
+    if (!wasFound) current?.scrollIntoView({ block: "start" });
     return () => {
       const heading = current?.parentElement?.closest("section, main")?.querySelector<HTMLElement>("h1, h2");
       if (current?.contains(document.activeElement)) heading?.focus();
     };
     // A second conflict is announced again.
-  }, [conflict]);
+  }, [wasFound || conflict]);
   if (conflict === undefined) return null;
-  const { action, current, hasMoved } = conflict;
-  // Of one value there is nothing else to keep.
-  const hasParts =
-    current !== undefined && [current.text, props.stored.state.draft].every((text) => /^\s*[{[]/.test(text));
+  const { action, current } = conflict;
   return (
-    <section class="fault conflict" aria-labelledby={id} tabIndex={-1} ref={box}>
-      <p id={id}>
-        <strong>{whatHappened(conflict, props.noun)}</strong>{" "}
-        {action === "save" ? "Nothing was saved" : "Nothing was deleted"}, and what you entered is still here.
-        {hasMoved && action === "save" && " Copy it before you take theirs."}
-        {hasParts && !hasMoved && action === "save" && " Saving yours over it keeps what only they changed."}
+    <section class={wasFound ? "fault conflict found" : "fault conflict"} aria-labelledby={id} tabIndex={-1} ref={box}>
+      <p id={id} {...(wasFound && { role: "alert" as const })}>
+        <strong>{whatHappened(conflict, props.noun)}</strong> {whatStays(conflict, props.stored)}
       </p>
       {current !== undefined && <TheirVersion {...props} action={action} current={current} />}
       <div class="actions">
@@ -65,23 +61,42 @@ function whatHappened({ current, hasMoved }: Conflict, noun: string): string {
   return `Somebody else ${current === undefined ? "deleted" : "changed"} this ${noun} meanwhile.`;
 }
 
+function whatStays({ action, current, hasMoved }: Conflict, { isDirty, state: { draft } }: StoredText): string {
+  if (action === "delete") return `Nothing was deleted${isDirty ? ", and what you entered is still here" : ""}.`;
+  if (action === undefined && !isDirty) return "You see what it was.";
+  const stays =
+    action === "save"
+      ? "Nothing was saved, and what you entered is still here."
+      : "What you entered is still here, and not saved yet.";
+  if (current === undefined) return stays;
+  if (hasMoved) return `${stays} Copy it before you take theirs.`;
+  // Of one value there is nothing else to keep.
+  const hasParts = [current.text, draft].every((text) => /^\s*[{[]/.test(text));
+  if (!hasParts) return stays;
+  return `${stays} ${action === "save" ? "Saving yours over it" : "Keeping yours"} keeps what only they changed.`;
+}
+
 interface TheirVersionProps extends Pick<ConflictNoticeProps, "stored" | "fields"> {
-  readonly action: WriteAction;
+  readonly action: WriteAction | undefined;
   readonly current: Stored;
 }
 
 function TheirVersion({ stored: { state }, fields, action, current }: TheirVersionProps) {
   const before = state.stored?.text ?? "";
   // A delete is about what was loaded, whatever was entered since.
-  const mine = action === "save" ? state.draft : before;
+  const mine = action === "delete" ? before : state.draft;
   return (
     <DifferenceList
       versions={{ before, theirs: current.text, mine }}
       fields={fields}
-      mineLabel={action === "save" ? "Yours" : "As you saw it"}
+      mineLabel={action === "delete" ? "As you saw it" : "Yours"}
+      // Nothing of it is refused.
+      hidesMine={action === undefined}
     />
   );
 }
+
+const writeWords = { save: "Save mine over it", delete: "Delete it anyway", found: "Keep mine" } as const;
 
 interface ChangedActionsProps extends ConflictNoticeProps {
   readonly conflict: Conflict;
@@ -92,6 +107,7 @@ function ChangedActions({ stored, canSave, onSettled, conflict }: ChangedActions
   const isSave = action === "save";
   const isBusy = stored.state.writing !== undefined;
   const write = async (): Promise<void> => {
+    if (action === undefined) return stored.keepMine();
     const isDone = isSave ? await stored.save(current) : await stored.remove(current);
     if (isDone) onSettled(action);
   };
@@ -102,11 +118,15 @@ function ChangedActions({ stored, canSave, onSettled, conflict }: ChangedActions
   return (
     <>
       <ActionButton isDisabled={isBusy} onClick={load}>
-        {isSave || stored.isDirty ? "Take theirs, drop mine" : "Keep it"}
+        {action === "delete" && !stored.isDirty ? "Keep it" : "Take theirs, drop mine"}
       </ActionButton>
       {!hasMoved && (
-        <ActionButton kind="danger" isDisabled={isBusy || (isSave && !canSave)} onClick={() => void write()}>
-          {isSave ? "Save mine over it" : "Delete it anyway"}
+        <ActionButton
+          {...(action !== undefined && { kind: "danger" as const })}
+          isDisabled={isBusy || (isSave && !canSave)}
+          onClick={() => void write()}
+        >
+          {writeWords[action ?? "found"]}
         </ActionButton>
       )}
     </>
@@ -119,7 +139,7 @@ function DeletedActions({ stored, canSave, onSettled, recreate }: ConflictNotice
       <ActionButton isDisabled={stored.state.writing !== undefined} onClick={() => onSettled("discard")}>
         {stored.isDirty ? "Discard mine" : "Close"}
       </ActionButton>
-      {recreate !== undefined && stored.state.conflict?.hasMoved === false && (
+      {recreate !== undefined && stored.isDirty && stored.state.conflict?.hasMoved === false && (
         <ActionButton kind="danger" isDisabled={!canSave} onClick={recreate.onClick}>
           {recreate.label}
         </ActionButton>

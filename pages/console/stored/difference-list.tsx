@@ -14,18 +14,24 @@ export interface DifferenceListProps {
   readonly fields: readonly Field[] | undefined;
   /** What the person's version is called. */
   readonly mineLabel: "Yours" | "As you saw it";
+  /** What the person alone has changed is left out. */
+  readonly hidesMine?: boolean;
 }
 
 /** Many more are no longer compared by reading. */
 const maxShown = 50;
 const maxCharacters = 400;
 
-export function DifferenceList({ versions, fields, mineLabel }: DifferenceListProps) {
+export function DifferenceList({ versions, fields, mineLabel, hidesMine = false }: DifferenceListProps) {
   const id = useId();
   const { before, theirs, mine } = versions;
-  const differences = useMemo(() => differencesOf(versions), [before, theirs, mine]);
+  const differences = useMemo(
+    () => differencesOf(versions)?.filter(({ changedBy }) => !hidesMine || changedBy !== "me"),
+    [before, theirs, mine, hidesMine],
+  );
   if (differences === undefined) return <p>Yours isn't JSON, so it can't be compared with what is stored now.</p>;
-  if (differences.length === 0) return <p>What is stored now is the same as yours.</p>;
+  if (differences.length === 0)
+    return <p>{hidesMine ? "It doesn't touch what you have entered." : "What is stored now is the same as yours."}</p>;
   const hidden = differences.length - maxShown;
   return (
     <>

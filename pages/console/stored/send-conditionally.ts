@@ -11,7 +11,13 @@ export interface Sender {
 
 export type Answer =
   /** `text` is JSON as it is stored. */
-  | { readonly ok: true; readonly text: string; readonly etag?: string }
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly etag?: string;
+      /** `Changes-Position`: from where changes of what was read can be followed. */
+      readonly position?: string;
+    }
   /** `etag` is that of a 412: what is stored now; undefined where nothing is. */
   | { readonly ok: false; readonly problem: Problem; readonly etag?: string };
 
@@ -38,7 +44,8 @@ export async function sendConditionally(signIn: Sender, request: ConditionalRequ
     const etag = response.headers.get("ETag")?.replace(/^W\//, "");
     const tagged = etag === undefined ? {} : { etag };
     if (!response.ok) return { ok: false, problem: await problemOf(response), ...tagged };
-    return { ok: true, text: await response.text(), ...tagged };
+    const position = response.headers.get("Changes-Position");
+    return { ok: true, text: await response.text(), ...tagged, ...(position !== null && { position }) };
   } catch {
     return { ok: false, problem: unreachable };
   }

@@ -25,7 +25,7 @@ export function StoredActions(props: StoredActionsProps) {
   const [isConfirming, setConfirming] = useState(false);
   const isBusy = stored.state.writing !== undefined;
   return (
-    <div class="actions stays">
+    <div class={may.save || may.delete ? "actions stays" : "actions"}>
       {may.save && (
         <>
           <ActionButton kind="main" isDisabled={!canSave} onClick={onSave}>

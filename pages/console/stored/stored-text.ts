@@ -2,10 +2,11 @@
 // the requests between the two. An answer to an earlier request never replaces a draft, and nothing
 // overwrites what somebody else has stored meanwhile: that is a conflict, which the person resolves
 // about exactly the version that was read when it was found. A save over it makes the person's own
-// changes to that version.
+// changes to that version. What changes meanwhile is shown, or is a conflict with the draft.
 
 import type { Problem } from "../../sign-in/problem.ts";
 import { prettyJson } from "../editor/pretty.ts";
+import type { Reading } from "../live/follow-changes.ts";
 import { mergeMine } from "./differences.ts";
 import type { Answer, ConditionalRequest } from "./send-conditionally.ts";
 
@@ -16,6 +17,8 @@ export interface Stored {
   /** What a person edits of it. */
   readonly text: string;
   readonly etag: string | undefined;
+  /** From where its changes can be followed. */
+  readonly position?: string | undefined;
 }
 
 type Read = { readonly ok: true; readonly stored: Stored } | { readonly ok: false; readonly problem: Problem };
@@ -32,7 +35,8 @@ const untagged: Problem = {
 export type WriteAction = "save" | "delete";
 
 export interface Conflict {
-  readonly action: WriteAction;
+  /** What was refused; undefined: nothing was sent, and the draft is in conflict already. */
+  readonly action: WriteAction | undefined;
   /** What somebody else has stored; undefined: it is deleted. */
   readonly current: Stored | undefined;
   /** `current` may be another value in the draft's old place: read-only. */
@@ -93,19 +97,36 @@ export class StoredText {
   }
 
   discard(): void {
-    this.#change({ draft: this.#state.stored?.text ?? "", writeProblem: undefined, conflict: undefined, message: "" });
+    const { stored, conflict } = this.#state;
+    const found = conflict?.action === undefined ? conflict : undefined;
+    const shown = found?.current ?? stored;
+    const isDeleted = found !== undefined && found.current === undefined;
+    this.#change({
+      ...{ stored: shown, draft: shown?.text ?? "", writeProblem: undefined, message: "" },
+      conflict: isDeleted ? found : undefined,
+    });
   }
 
-  /** Reads it again, unless the draft would be lost or a write under way brings it anyhow. */
-  async load(): Promise<void> {
-    if (this.#state.writing !== undefined || this.isDirty) return;
+  /**
+   * Reads it, or reads it again, because somebody may have changed it. Undefined: not now, as a
+   * write is under way or the server can't answer.
+   */
+  async load(): Promise<Reading | undefined> {
+    if (this.#state.writing !== undefined) return undefined;
     const number = this.#begin();
-    const answer = await this.#read();
-    if (number !== this.#newest) return;
-    if (!answer.ok) return this.#change({ loadProblem: answer.problem });
+    const read = await this.#read();
+    if (number !== this.#newest) return undefined;
+    const { stored } = this.#state;
+    if (!read.ok && (read.problem.status !== 404 || stored === undefined)) {
+      this.#change({ loadProblem: read.problem });
+      return mayPass(read.problem) ? undefined : { position: undefined };
+    }
     this.#change({ loadProblem: undefined });
-    // Entered since: it is saved on the condition that what it was made of is still stored.
-    if (!this.isDirty) this.#show(answer.stored);
+    const current = read.ok ? read.stored : undefined;
+    const hasMoved = stored !== undefined && this.isDirty && (await this.#options.hasMoved?.(stored)) === true;
+    if (number !== this.#newest) return undefined;
+    this.#compare(current, hasMoved);
+    return { position: current?.position };
   }
 
   /** True once the draft is stored. `over` = the version that it replaces; undefined: nothing. */
@@ -127,6 +148,27 @@ export class StoredText {
     if (current === undefined) return;
     this.#show(current);
     this.#change({ message: "This is what is stored." });
+  }
+
+  /** The draft stays, with what only they have changed; a save replaces the rest of theirs. */
+  keepMine(): void {
+    const { current } = this.#state.conflict ?? {};
+    if (current !== undefined) this.#moveDraftTo(current);
+    this.#change({ conflict: undefined });
+  }
+
+  #compare(current: Stored | undefined, hasMoved: boolean): void {
+    const { stored, conflict } = this.#state;
+    // The person decides about the version that was found when a write was refused.
+    if (conflict !== undefined && conflict.action !== undefined) return;
+    if (current !== undefined && current.body === stored?.body) {
+      this.#change({ stored: current, conflict: undefined });
+    } else if (current !== undefined && !this.isDirty) {
+      this.#show(current);
+      if (stored !== undefined) this.#change({ message: "Somebody else changed this. You see what is stored now." });
+    } else {
+      this.#change({ conflict: { action: undefined, current, hasMoved } });
+    }
   }
 
   /** What somebody else has changed alone becomes part of the draft. */
@@ -197,9 +239,9 @@ export class StoredText {
 
   #readFrom(answer: Answer): Read {
     if (!answer.ok) return answer;
-    const { text: body, etag } = answer;
+    const { text: body, etag, position } = answer;
     try {
-      return { ok: true, stored: { body, text: this.#options.editable(body), etag } };
+      return { ok: true, stored: { body, text: this.#options.editable(body), etag, position } };
     } catch {
       return { ok: false, problem: foreign };
     }
@@ -213,4 +255,9 @@ export class StoredText {
     this.#state = { ...this.#state, ...part };
     this.#options.onChange(this.#state);
   }
+}
+
+/** Whether the same request may succeed later. */
+export function mayPass({ status }: Problem): boolean {
+  return status === 0 || status === 429 || status >= 500;
 }

@@ -124,12 +124,11 @@ describe("a draft of stored text", () => {
     expect(text.state.writeProblem?.title).toContain("without an ETag");
   });
 
-  it("is not read anew while it is dirty or saved", async () => {
+  it("is not read anew while it is saved", async () => {
     const { text, sent } = await loaded();
     text.edit("2");
-    await text.load();
     void text.save(text.state.stored);
-    await text.load();
+    expect(await text.load()).toBeUndefined();
     expect(sent).toHaveLength(2);
   });
 
@@ -160,6 +159,68 @@ describe("answers to reads", () => {
     await sent[2]?.answer(ok("2", "b"));
     await sent[1]?.answer(ok("1", "a"));
     expect(text.state).toMatchObject({ draft: "2", stored: version("2", "b") });
+  });
+});
+
+describe("what somebody else changes", () => {
+  it("is shown where nothing was entered", async () => {
+    const { text, answer } = await loaded();
+    const read = text.load();
+    await answer({ ok: true, text: "3", etag: "b", position: "p" });
+    expect(await read).toEqual({ position: "p" });
+    expect(text.state).toMatchObject({ draft: "3", stored: { etag: "b" }, conflict: undefined });
+    expect(text.state.message).toContain("Somebody else");
+  });
+
+  it("is a conflict with what was entered, about the newest version, until that is stored again", async () => {
+    const { text, answer } = await loaded();
+    text.edit("2");
+    for (const [body, etag] of [
+      ["3", "b"],
+      ["4", "c"],
+    ] as const) {
+      void text.load();
+      await answer(ok(body, etag));
+      expect(text.state).toMatchObject({ draft: "2", stored: { etag: "a" } });
+      expect(text.state.conflict).toEqual({ action: undefined, current: version(body, etag), hasMoved: false });
+    }
+    void text.load();
+    await answer(ok("1", "a"));
+    expect(text.state).toMatchObject({ draft: "2", conflict: undefined });
+  });
+
+  it("stays in what is kept of the person's own, which is saved over it", async () => {
+    const { text, sent, answer } = started();
+    void text.load();
+    await answer(ok('{"a":1}', "a"));
+    text.edit('{"a":2}');
+    void text.load();
+    await answer(ok('{"a":3,"b":4}', "b"));
+    text.keepMine();
+    expect(text.state.conflict).toBeUndefined();
+    expect(JSON.parse(text.state.draft)).toEqual({ a: 2, b: 4 });
+    void text.save(text.state.stored);
+    expect(sent.at(-1)?.request.condition).toEqual({ etag: "b" });
+  });
+
+  it("is what remains where the person discards the rest, and its end is never taken back", async () => {
+    const { text, answer } = await loaded();
+    text.edit("2");
+    void text.load();
+    await answer(ok("3", "b"));
+    text.discard();
+    expect(text.state).toMatchObject({ draft: "3", stored: { etag: "b" }, conflict: undefined });
+    void text.load();
+    await answer(refused(404));
+    text.discard();
+    expect(text.state.conflict).toEqual({ action: undefined, current: undefined, hasMoved: false });
+  });
+
+  it("leaves alone what the person is asked about since a write was refused", async () => {
+    const { text, answer } = await inConflict();
+    void text.load();
+    await answer(ok("4", "c"));
+    expect(text.state.conflict).toMatchObject({ action: "save", current: { etag: "b" } });
   });
 });
 
