@@ -1,9 +1,11 @@
 // Loads the project's description, again whenever somebody has signed in or out, and checks for
-// changes whenever a person comes back to the page, opens another view or is refused something. A
-// change is applied at once, except where that would lose what the person has entered: then it
-// waits until the person has left the view.
+// changes whenever a person comes back to the page, opens another view or is refused something, in
+// dev mode also all the time, as people save manifests beside it. A change is applied at once,
+// except where that would lose what the person has entered: then it waits until the person has left
+// the view.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isDevMode } from "../sign-in/dev-mode.ts";
 import { type Problem, problemOf } from "../sign-in/problem.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { unreachable } from "./describe-problem.ts";
@@ -127,7 +129,9 @@ function describe(document: unknown, owner: Rights): Description {
   return readDescription(permitted(document, owner));
 }
 
-/** Calls `onReturn` whenever the person comes back to the page. */
+const devIntervalMs = 2_000;
+
+/** Calls `onReturn` when the person comes back to the page, in dev mode also while it is seen. */
 function useReturns(onReturn: () => void): void {
   const latest = useRef(onReturn);
   latest.current = onReturn;
@@ -137,7 +141,9 @@ function useReturns(onReturn: () => void): void {
     };
     addEventListener("focus", onChange);
     document.addEventListener("visibilitychange", onChange);
+    const timer = isDevMode() ? setInterval(onChange, devIntervalMs) : undefined;
     return () => {
+      clearInterval(timer);
       removeEventListener("focus", onChange);
       document.removeEventListener("visibilitychange", onChange);
     };

@@ -199,6 +199,34 @@ describe("the overview of jsonplane dev", () => {
     }
   });
 
+  it("leads to a console that follows the folder, too, and keeps what was entered there", async () => {
+    save("project.yaml", template);
+    await start();
+    const page = await open();
+    const button = `[...document.querySelectorAll("button")].find((each) => each.innerText === "Open the console as ada")`;
+    await page.until(button);
+    await page.evaluate(`${button}.click()`);
+    await page.until(`document.querySelector("#who")?.innerText === "Signed in as ada"`);
+    await page.evaluate("location.hash = '#/new/tasks'");
+    const title = "document.querySelector('form.object input')";
+    await page.until(title);
+    await page.evaluate(`${title}.focus()`);
+    await page.type("Half a title");
+    save("project.yaml", template.replace("due: {", "effort: { type: integer }\n      due: {"));
+    save(
+      "plans.yaml",
+      template.slice(0, template.indexOf("---\n# A login")).split("---\n")[1]?.replace("name: tasks", "name: plans") ??
+        "",
+    );
+    await page.until(`${shows("effort")} && document.querySelector('nav.data').innerText.includes('plans')`);
+    expect(await page.evaluate(`${title}.value`)).toBe("Half a title");
+    // Nobody may create any more: what was entered stays until the person leaves.
+    save("project.yaml", template.replace("read: Anyone", "read: Anyone\n    create: Nobody"));
+    await page.until(shows("This view stays as it is, with what you entered"));
+    expect(await page.evaluate(`${title}.value`)).toBe("Half a title");
+    await page.picture(`${pictures}console-waits.png`);
+  });
+
   it("leads to the console, the reference page, the description and the usage figures of a project", async () => {
     save("project.yaml", template);
     await start();
