@@ -7,7 +7,16 @@ import { systemClock } from "../../core/clock.ts";
 import type { JsonObject } from "../../core/config/types.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import {
+  apikey,
+  passwordOf,
+  project,
+  withConfig,
+  withKey,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/http/projects.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
@@ -21,7 +30,9 @@ import {
   pictures,
   screens,
   shows,
+  signInWithPassword,
   violationsOf,
+  visitConsole,
 } from "./console-page.ts";
 
 const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
@@ -37,6 +48,7 @@ const shop = project(
   withConfig({ console: "Authenticated" }),
   withKey("staff", { role: "Administrators" }),
   withKey("other", { role: "Administrators" }),
+  withUser("ada", { role: "Administrators" }),
   withBooks(bookProperties),
   withResource("notes", { scope: { read: "All" } }),
   withRootKey("settings", { initialValue: '{"theme":"light","limits":[1,2]}', changes }),
@@ -48,10 +60,13 @@ let proxy: TcpProxy;
 let browser: Browser;
 let emma = "";
 let pages: Page[] = [];
+/** How far the clock of the server is ahead, in milliseconds. */
+let ahead = 0;
+const clock = { ...systemClock, now: () => systemClock.now() + ahead };
 
 beforeAll(async () => {
   store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
-  served = await serveFrom(store, [shop], { publicUrl: "" });
+  served = await serveFrom(store, [shop], { publicUrl: "", clock });
   proxy = await startTcpProxy(portOf(served));
   browser = await startBrowser();
 });
@@ -81,9 +96,10 @@ async function sent(method: string, path: string, body?: unknown): Promise<{ id:
   return reply.status === 204 ? { id: "" } : reply.json();
 }
 
+const behindProxy = () => ({ ...served, origin: `http://127.0.0.1:${proxy.port}` });
+
 async function opened(fragment: string): Promise<Page> {
-  const behind = { ...served, origin: `http://127.0.0.1:${proxy.port}` };
-  const page = await openConsole({ browser, served: behind, fragment });
+  const page = await openConsole({ browser, served: behindProxy(), fragment });
   pages.push(page);
   return page;
 }
@@ -231,7 +247,7 @@ describe("the connection", () => {
     await page.until(`${mark} === "Reconnecting…"`);
     await look(page, "reconnecting");
     await served.plane.close();
-    served = await serveFrom(store, [shop], { publicUrl: "", namespace: served.namespace });
+    served = await serveFrom(store, [shop], { publicUrl: "", clock, namespace: served.namespace });
     await sent("POST", "/api/books", { title: "Missed" });
     proxy.lead(portOf(served));
     await page.until(`${mark} === "Live" && ${titles} === 'Emma,Ulysses,Missed'`);
@@ -242,6 +258,19 @@ describe("the connection", () => {
     served.change(withBooks({ ...bookProperties, pages: { type: "integer" } }));
     await sent("POST", "/api/books", { title: "New", pages: 1 });
     await page.until(`${mark} === "Live" && ${titles}.endsWith('New')`);
+  });
+
+  it("is made again with another token once the first has expired", async () => {
+    const page = await visitConsole({ browser, served: behindProxy(), fragment: "/api/books" });
+    await signInWithPassword(page, "ada", passwordOf("ada"));
+    await page.until(`${mark} === "Live"`);
+    ahead = 10 * 60_000;
+    proxy.cut();
+    await page.until(`${mark} !== "Live"`);
+    await page.until(`${mark} === "Live"`);
+    expect(page.requests.some((url) => url.endsWith("/sessions/refresh"))).toBe(true);
+    await sent("DELETE", `/api/books/${emma}`);
+    await page.until(`${titles} === 'Ulysses'`);
   });
 
   it("is one, ends while the page is hidden, and what was missed is shown when it is seen", async () => {
