@@ -33,7 +33,7 @@ export function isServedReadOnly(document: unknown): boolean {
  * Whether the caller may change this object of a resource whose objects Users change only where
  * they have created them.
  */
-export function isOwn(object: { readonly _metadata?: object }, caller: (Rights & Creator) | undefined): boolean {
+function isOwn(object: { readonly _metadata?: object }, caller: (Rights & Creator) | undefined): boolean {
   const { creator, creator_type: kind } = (object._metadata ?? {}) as Readonly<Record<string, unknown>>;
   const { name, kind: own } = caller ?? { name: "anonymous", kind: "anonymous" };
   return caller?.role === "Administrators" || (creator === name && kind === own);
