@@ -173,9 +173,9 @@ export class ChangeStream {
     try {
       const pieces = signal.aborted ? [] : await this.#piecesOf(track, batch);
       if (signal.aborted) return;
-      this.#response.cork();
+      if (pieces.length > 1) this.#response.cork();
       for (const piece of pieces) this.#write(piece);
-      this.#response.uncork();
+      if (pieces.length > 1) this.#response.uncork();
       moveBehind(track, batch);
     } finally {
       if (signal.aborted || !this.#response.writableNeedDrain) this.#releaseRoom();

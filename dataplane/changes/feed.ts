@@ -104,7 +104,9 @@ export class Feed {
   }
 
   #keptBehind(position: LogPosition, since: number): Batch | undefined {
-    const found = this.#kept.find(({ from, end }) => isBefore(position, end) && !isBefore(position, from));
+    if (position === this.#end) return undefined;
+    // Most are at the last one.
+    const found = this.#kept.findLast(({ from, end }) => isBefore(position, end) && !isBefore(position, from));
     return found !== undefined && found.began >= since ? found : undefined;
   }
 

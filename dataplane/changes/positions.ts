@@ -39,7 +39,7 @@ export function laterOf(one: LogPosition, other: LogPosition): LogPosition {
 
 /** Whether one position of a log comes before another one. */
 export function isBefore(one: LogPosition, other: LogPosition): boolean {
-  return isOlder(idOf(one), idOf(other));
+  return one !== other && isOlder(idOf(one), idOf(other));
 }
 
 /** Of its entry: the position without its checksum. */

@@ -18,6 +18,11 @@ export interface Connections {
   /** Remembers the current request. The promise resolves when the rest of its body is refused. */
   track(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
   refuse(error: Error, socket: Socket): void;
+  /**
+   * The response to this request ends with its connection, perhaps in an hour: another request, or
+   * one that waits already, closes the connection.
+   */
+  isLast(request: IncomingMessage): void;
   /** Remembers a connection until it closes. Where there are too many, closes an idle one. */
   opened(socket: Socket): void;
   /** Closes connections without a byte: browsers and load balancers open some in advance. */
@@ -53,12 +58,14 @@ type Proceed = (isOpen: boolean) => void;
 
 const underWay = Symbol("under way");
 const waitingRequests = Symbol("waiting");
+const takesNoMore = Symbol("takes no more requests");
 
 /** A connection with its last request: a WeakMap costs a hundredth of a small request. */
 interface Carrier extends Socket {
   [underWay]?: UnderWay;
   /** Requests that wait for earlier responses. */
   [waitingRequests]?: Set<Proceed>;
+  [takesNoMore]?: boolean;
   /** Node's, and not documented: called for each head; 2 = no HTTP follows. */
   readonly parser?: { onIncoming: () => number } | null;
 }
@@ -100,7 +107,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     socket[waitingRequests] ??= new Set();
     const waiting = socket[waitingRequests];
     if (socket.destroyed) return Promise.resolve(false);
-    if (waiting.size === maxPipelined || !options.pipelined.take(bytes)) {
+    if (socket[takesNoMore] || waiting.size === maxPipelined || !options.pipelined.take(bytes)) {
       // A response would come after others, which the client may never read.
       close(socket, "pipelined");
       return Promise.resolve(false);
@@ -124,6 +131,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (before === undefined || before.writableFinished) return undefined;
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
       return wait(socket, before, (length ?? coding) ? requestBytes + unreadBodyBytes : requestBytes);
+    },
+    isLast(request) {
+      const socket = request.socket as Carrier;
+      socket[takesNoMore] = true;
+      if (socket[waitingRequests]?.size) close(socket, "pipelined");
     },
     opened(socket: Carrier) {
       if (open.size >= options.maxConnections) {

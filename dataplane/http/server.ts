@@ -68,7 +68,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     pipelined,
   });
   const unread = createUnreadResponses(createMemoryBudget(memory.responses), () => observeClosed("unread"));
-  const sender: Sender = { options, unread };
+  const sender: Sender = { options, unread, connections };
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
@@ -173,6 +173,7 @@ function arrivedOf(
 interface Sender {
   readonly options: HttpServerOptions;
   readonly unread: UnreadResponses;
+  readonly connections: Connections;
 }
 
 /** Of a text that may have as many bytes as a large response. */
@@ -202,14 +203,17 @@ interface BegunStream {
 }
 
 /** It is observed when it begins: how long a client follows says nothing of the service. */
-function beginStream({ options }: Sender, arrived: ArrivedRequest, begun: BegunStream): FastifyReply {
+function beginStream({ options, connections }: Sender, arrived: ArrivedRequest, begun: BegunStream): FastifyReply {
   const { reply } = arrived;
   const { context, headers } = begun;
   const { status, stream } = begun.response;
   reply.hijack();
   const response: ObservedResponse = reply.raw;
   response[ending] = { options, arrived, outgoing: { context, status, headers, text: undefined } };
-  if (options.lifecycle.stopping) response.shouldKeepAlive = false;
+  connections.isLast(arrived.request.raw);
+  // The body ends with the connection (RFC 9112 §6.3): a chunk would take three writes.
+  response.shouldKeepAlive = false;
+  response.useChunkedEncodingByDefault = false;
   headers["X-Content-Type-Options"] = "nosniff";
   if (!response.destroyed) response.writeHead(status, headers);
   observeEnd.call(response);

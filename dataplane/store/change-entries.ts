@@ -33,12 +33,9 @@ export function isAt(position: ParsedPosition, entry: LogEntry | undefined): boo
 
 /** Whether the id comes before the other one. */
 export function isOlder(id: string, other: string): boolean {
-  const [[first = 0, second = 0], [otherFirst = 0, otherSecond = 0]] = [numbersOf(id), numbersOf(other)];
-  return first === otherFirst ? second < otherSecond : first < otherFirst;
-}
-
-function numbersOf(id: string): readonly number[] {
-  return id.split("-").map(Number);
+  const [at, otherAt] = [id.indexOf("-"), other.indexOf("-")];
+  const difference = Number(id.slice(0, at)) - Number(other.slice(0, otherAt));
+  return difference === 0 ? Number(id.slice(at + 1)) < Number(other.slice(otherAt + 1)) : difference < 0;
 }
 
 export function positionOf(entry: LogEntry): LogPosition {

@@ -1,12 +1,15 @@
-// `npm run bench -- changes`: how soon subscribers on one replica are told of writes on another
-// one, what idle streams take, and what a log costs a write. Exits 1 beyond twice a goal.
+// `npm run bench -- changes`: how soon subscribers on one replica are sent writes on another one,
+// what an event takes of it, what that does to another project's reads there, what idle streams
+// take, and what a log costs a write. Exits 1 beyond twice a goal.
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readArguments } from "../../tools/script-arguments.ts";
 import { startRedis } from "../support/redis/redis.ts";
+import { cpuOfProcess } from "./cpu.ts";
 import { lengthOf, machine, median, printTable, quantile, ratiosOf, spread } from "./figures.ts";
 import { sendLoad } from "./load.ts";
+import { neighbourRead, p99Of } from "./neighbours.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import { createBook, type Plane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
@@ -17,13 +20,22 @@ const idleStreams = 2_000;
 const writeConnections = 16;
 /** Two writes of one object at once would repeat one of them. */
 const writtenObjects = 500;
-const goals = { p99Ms: 50, idleMiB: 100, writeRatio: 0.9 };
+const goals = { p99Ms: 50, neighbourRatio: 1.5, idleMiB: 100, writeRatio: 0.9 };
 const slack = 2;
 
-interface Figures {
+interface Delivery {
+  /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
+  /** Part of those due. */
   readonly received: number;
+  /** Microseconds of CPU time of the replica for each. */
+  readonly cpu: number;
+  /** Of the p99 of a neighbour's reads, to those from a replica without subscribers. */
+  readonly neighbour: readonly number[];
+}
+
+interface Figures extends Delivery {
   readonly idleMiB: number;
   readonly ratios: readonly number[];
 }
@@ -34,14 +46,15 @@ export async function measureChanges(args: readonly string[]): Promise<void> {
   console.log(`${rounds} rounds of ${seconds} s (${machine()})\n`);
   const redis = await startRedis();
   const writer = await startServer<Plane>("plane-server.ts", [redis.url]);
-  const reader = await startServer<Plane>("plane-server.ts", [redis.url, writer.says.keyring ?? ""]);
+  const another = () => startServer<Plane>("plane-server.ts", [redis.url, writer.says.keyring ?? ""]);
+  const [reader, quiet] = [await another(), await another()];
   try {
     const idleMiB = await idleMemory(reader);
-    const delivery = await deliver(writer.says, reader.says, rounds * seconds);
+    const delivery = await deliver({ writer: writer.says, reader, quiet: quiet.says }, { rounds, seconds });
     const ratios = await writeRatios(writer.says, { rounds, seconds });
     report({ ...delivery, idleMiB, ratios });
   } finally {
-    await Promise.all([writer.stop(), reader.stop()]);
+    await Promise.all([writer.stop(), reader.stop(), quiet.stop()]);
     await redis.stop();
   }
 }
@@ -66,18 +79,40 @@ function residentMiB(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
+interface DeliveringReplicas {
+  readonly writer: Plane;
+  readonly reader: BenchServer<Plane>;
+  /** Without subscribers. */
+  readonly quiet: Plane;
+}
+
 async function deliver(
-  writer: Plane,
-  reader: Plane,
-  seconds: number,
-): Promise<Pick<Figures, "p50" | "p99" | "received">> {
-  const { id } = await createBook(`${writer.base}/api/watched`, writer.admin, 0);
-  const followers = await follow(reader, subscribers);
+  { writer, reader, quiet }: DeliveringReplicas,
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<Delivery> {
+  const url = `${writer.base}/api/watched`;
+  await createBook(url, writer.admin, 0);
+  const reads = [await neighbourRead(reader.says), await neighbourRead(quiet)] as const;
+  const followers = await follow(reader.says, subscribers);
+  const delays: number[] = [];
+  const neighbour: number[] = [];
+  const counts = { due: 0, events: 0 };
   try {
-    const sent = await writeOnSchedule(`${writer.base}/api/watched/${id}`, writer.admin, seconds);
-    await sleep(1_000);
-    const delays = (await followers.ask()) as readonly number[];
-    return { p50: median(delays), p99: quantile(delays, 0.99), received: delays.length / (sent * subscribers) };
+    await followers.ask();
+    const before = await cpuOfProcess(reader.pid);
+    for (let round = 0; round < rounds; round += 1) {
+      const sending = writeOnSchedule(url, writer.admin, seconds);
+      const [busy, other] = await Promise.all(reads.map((read) => p99Of(read, seconds)));
+      neighbour.push((busy ?? Number.NaN) / (other ?? Number.NaN));
+      counts.due += (await sending) * subscribers;
+      await sleep(1_000);
+      const came = (await followers.ask()) as { readonly delays: readonly number[]; readonly events: number };
+      delays.push(...came.delays);
+      counts.events += came.events;
+    }
+    const cpu = ((await cpuOfProcess(reader.pid)) - before) / counts.events;
+    const received = counts.events / counts.due;
+    return { p50: median(delays), p99: quantile(delays, 0.99), received, cpu, neighbour };
   } finally {
     await followers.stop();
   }
@@ -90,7 +125,7 @@ async function writeOnSchedule(url: string, key: string, seconds: number): Promi
   const sent = Array.from({ length: seconds * writesPerSecond }, async (_, index) => {
     await sleep(Math.max(1, start + (index * 1_000) / writesPerSecond - performance.now()));
     const body = JSON.stringify({ ...JSON.parse(bookText(index)), at: Date.now() });
-    const reply = await fetch(url.replace(/\/[^/]+$/, ""), { method: "POST", headers, body });
+    const reply = await fetch(url, { method: "POST", headers, body });
     if (reply.status !== 201) throw new Error(`A write got ${reply.status}: ${await reply.text()}`);
     await reply.text();
   });
@@ -122,7 +157,7 @@ async function writeRatios(
   return ratiosOf(watched, unwatched);
 }
 
-function report({ p50, p99, received, idleMiB, ratios }: Figures): void {
+function report({ p50, p99, received, cpu, neighbour, idleMiB, ratios }: Figures): void {
   printTable(
     ["what", "measured", "goal"],
     [
@@ -133,12 +168,19 @@ function report({ p50, p99, received, idleMiB, ratios }: Figures): void {
       ],
       ["the same, p99", `${p99.toFixed(0)} ms`, `≤ ${goals.p99Ms} ms`],
       ["events received of those due", received.toFixed(4), "1"],
+      ["CPU time of the replica for each", `${cpu.toFixed(1)} µs`, ""],
+      [
+        "p99 of a neighbour's reads meanwhile, to that on a replica without subscribers",
+        spread(neighbour),
+        `≤ ${goals.neighbourRatio}`,
+      ],
       [`${idleStreams} idle streams`, `${idleMiB.toFixed(0)} MiB`, `≤ ${goals.idleMiB} MiB`],
       ["PUT of a watched resource, of an unwatched one's rate", spread(ratios), `≥ ${goals.writeRatio}`],
     ],
   );
   const isFar =
     p99 > goals.p99Ms * slack ||
+    median(neighbour) > goals.neighbourRatio * slack ||
     idleMiB > goals.idleMiB * slack ||
     median(ratios) < goals.writeRatio / slack ||
     received !== 1;

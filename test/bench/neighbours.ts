@@ -67,7 +67,7 @@ export async function measureNeighbours(args: readonly string[]): Promise<void> 
   const own = await startReplica();
   const other = await startReplica();
   try {
-    const read = await neighbourRead(own);
+    const read = await neighbourRead(own.plane);
     const rows: string[][] = [];
     const missed: string[] = [];
     for (const load of loads()) {
@@ -155,7 +155,7 @@ async function sendRepeatedly(costly: CostlyRequest, { plane }: Replica, seconds
 type Read = () => Promise<void>;
 
 /** Creates an object in the neighbour's project, and reads it with a key of that project. */
-async function neighbourRead({ plane: { beside: project } }: Replica): Promise<Read> {
+export async function neighbourRead({ beside: project }: Plane): Promise<Read> {
   const { id } = await createBook(`${project.base}/api/books`, project.key, 0);
   const options = { agent: new Agent({ keepAlive: true }), headers: { authorization: `apikey ${project.key}` } };
   return () =>
@@ -191,7 +191,7 @@ async function beside(load: NeighbourLoad, { own, replica, read, seconds }: Besi
  * Reads start on a schedule, and are timed from the moment at which they are due: a client that
  * waits for each response sends the fewest while responses take longest (coordinated omission).
  */
-async function p99Of(read: Read, seconds: number): Promise<number> {
+export async function p99Of(read: Read, seconds: number): Promise<number> {
   const start = performance.now();
   const times = Array.from({ length: Math.floor((seconds * 1000) / readEveryMs) }, async (_, index) => {
     const due = start + index * readEveryMs;

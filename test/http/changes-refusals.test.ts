@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { closeStreams, follow } from "../support/http/event-stream.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { openRaw } from "../support/http/raw-http.ts";
 import { describeServedEmbedded, type Served } from "../support/http/served.ts";
 
 const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
@@ -38,6 +39,22 @@ describeServedEmbedded("those who follow changes", (serve) => {
     expect(told).toMatchObject({ event: "delete", data: { path: [decodeURIComponent(lines)] } });
     expect(ofValue.text()).not.toMatch(/^event: put/m);
   });
+
+  it.each(["with it", "once it has begun"])(
+    "keep no request waiting behind a stream that was sent %s",
+    async (when) => {
+      const request = (accept: string): string =>
+        `GET ${served.base}/api/books HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice}\r\nAccept: ${accept}\r\n\r\n`;
+      const raw = openRaw(served.origin);
+      const isSentLater = when !== "with it";
+      raw.write(request("text/event-stream") + (isSentLater ? "" : request("application/json")));
+      if (isSentLater) {
+        await raw.arrived("event: bookmark");
+        raw.write(request("application/json"));
+      }
+      expect(await raw.closed()).not.toContain("items");
+    },
+  );
 
   it("don't keep a replica from stopping while they wait for a response", async () => {
     const path = `/api/books?_position=${await positionOf("/api/books")}`;
