@@ -30,16 +30,32 @@ export interface FollowDeps {
 
 const changesPositionHeader = "Changes-Position";
 
-/** The response to a read of something whose changes are logged says where to follow them from. */
+/**
+ * The response to a read of something whose changes are logged says where to follow them from.
+ * `before` = that of earlier pages; `read` may ask for it once it has read.
+ */
 export async function withPosition(
   store: ChangeLogs,
   of: LoggedRef,
-  read: () => Promise<HttpResponse>,
+  read: (position: () => Promise<ClientPosition>) => Promise<HttpResponse>,
+  before?: ClientPosition,
 ): Promise<HttpResponse> {
-  const start = await store.newestChange(of);
-  const response = await read();
-  const seen = await store.newestChange(of);
-  return { ...response, headers: { ...response.headers, [changesPositionHeader]: positionsText([{ start, seen }]) } };
+  const start = before?.start ?? (await store.newestChange(of));
+  let found: Promise<ClientPosition> | undefined;
+  const position = (): Promise<ClientPosition> => {
+    found ??= seenUntilNow(store, of, { start, seen: before?.seen ?? start });
+    return found;
+  };
+  const response = await read(position);
+  const headers = { ...response.headers, [changesPositionHeader]: positionsText([await position()]) };
+  return { ...response, headers };
+}
+
+/** What was seen stays where it is gone: a stream will find that out. */
+async function seenUntilNow(store: ChangeLogs, of: LoggedRef, position: ClientPosition): Promise<ClientPosition> {
+  const { start, seen } = position;
+  const isThere = seen === start || (await store.changesAfter(of, seen, 1)).outcome === "changes";
+  return isThere ? { start, seen: await store.newestChange(of) } : position;
 }
 
 /** A request for the changes of one source or several. */

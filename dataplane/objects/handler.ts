@@ -13,6 +13,7 @@ import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
 import { askedChangesOf, viewQueryOf } from "../changes/asked.ts";
 import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
+import type { ClientPosition } from "../changes/positions.ts";
 import { type Followed, sourceOf } from "../changes/sources.ts";
 import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../changes/views.ts";
 import type { LiveResource } from "../config/directory.ts";
@@ -52,6 +53,7 @@ import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
 import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
+import type { ListRequest } from "./list/run-without-index.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 import {
@@ -120,9 +122,12 @@ export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest
     const source = await sourceOf(deps.decideAgainIfChanged, request, followedObjects(request));
     return await followChanges(deps, request, asked, [source]);
   }
-  const read = (): Promise<HttpResponse> =>
-    plan.list === undefined ? readObject(request, preconditions) : readList(deps, request, plan.list, preconditions);
-  return plan.collection.changes === undefined ? await read() : await withPosition(plan.store, plan.collection, read);
+  const read = (position?: () => Promise<ClientPosition>): Promise<HttpResponse> =>
+    plan.list === undefined
+      ? readObject(request, preconditions)
+      : readList(deps, request, plan.list, { preconditions, ...(position && { position }) });
+  if (plan.collection.changes === undefined) return await read();
+  return await withPosition(plan.store, plan.collection, read, plan.list?.query.cursor?.after?.position);
 }
 
 /** Equal for equal selections. */
@@ -180,16 +185,16 @@ function readList(
   deps: ObjectsDeps,
   { plan, admission }: ObjectsRequest,
   list: QueryPlan,
-  preconditions: Preconditions | undefined,
+  of: Pick<ListRequest, "preconditions" | "position">,
 ): Promise<HttpResponse> {
   const { resource } = plan;
   return listObjects({
+    ...of,
     store: plan.store,
     collection: plan.collection,
     indexes: resource.config.indexes,
     visible: plan.grant.visible,
     plan: list,
-    preconditions,
     url: plan.url,
     scanSemaphore: deps.scanSemaphore,
     onIndexMissing: () => deps.preparer.forget(resource),

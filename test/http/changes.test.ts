@@ -79,6 +79,25 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect(await resumed.changes(1)).toMatchObject([{ event: "put", data: { id: second } }]);
   });
 
+  it("is reset behind a list of several pages, of which a failover lost what an earlier one had seen", async () => {
+    for (const title of ["first", "second", "third"]) await make(served, "books", { title }, alice);
+    const page = await served.send("/api/books?_limit=1&_cursor=", { as: alice });
+    await make(served, "books", { title: "meanwhile" }, alice);
+    const [, cursor = ""] = /_cursor=([\w-]+)/.exec(page.json().links.next) ?? [];
+    const text = Buffer.from(cursor, "base64url").toString();
+    const position = text.slice(text.lastIndexOf("\0") + 1);
+    const lost = Buffer.from(`${text},${position.replace(/\w{8}$/, "00000000")}`).toString("base64url");
+    for (const [from, event] of Object.entries({
+      [cursor]: { event: "put", data: { object: { title: "meanwhile" } } },
+      [lost]: { event: "reset", data: { reason: "lost" } },
+    })) {
+      const last = await served.send(`/api/books?_limit=10&_cursor=${from}`, { as: alice });
+      const behind = encodeURIComponent(String(last.headers["changes-position"]));
+      const stream = await follow(served, `/api/books?_position=${behind}`, { as: alice });
+      expect(await stream.changes(1)).toMatchObject([event]);
+    }
+  });
+
   it("tells of objects that the filters find, and as deleted of one that stops matching", async () => {
     const stream = await follow(served, "/api/books?status=open&_fields=title", { as: alice });
     const { id } = await make(served, "books", { title: "Dune", status: "open" }, alice);

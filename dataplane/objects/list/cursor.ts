@@ -4,12 +4,15 @@
 
 import { hash } from "node:crypto";
 import { Problem } from "../../../core/errors/problem.ts";
+import { type ClientPosition, parsePositions, positionsText } from "../../changes/positions.ts";
 import type { Order } from "./sort.ts";
 
 export interface Cursor {
   /** Encoded values (store/order.ts) of the order's keys. */
   readonly values: readonly string[];
   readonly id: string;
+  /** From where to follow the changes of the pages until here, where changes are logged. */
+  readonly position?: ClientPosition;
 }
 
 const version = "1";
@@ -20,8 +23,10 @@ const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What an encoding begins with; none contains NUL. */
 const valueForm = /^[0-6]/;
 
-export function cursorText(order: Order, { values, id }: Cursor): string {
-  return Buffer.from([version, orderTag(order), id, ...values].join(separator)).toString("base64url");
+export function cursorText(order: Order, { values, id, position }: Cursor): string {
+  const parts = [version, orderTag(order), id, ...values];
+  if (position !== undefined) parts.push(positionsText([position]));
+  return Buffer.from(parts.join(separator)).toString("base64url");
 }
 
 export function parseCursor(text: string, order: Order): Cursor {
@@ -30,10 +35,15 @@ export function parseCursor(text: string, order: Order): Cursor {
   const plain = bytes.toString();
   // Text that is not UTF-8, or has unused bits set, would decode to another cursor.
   if (Buffer.from(plain).toString("base64url") !== text) throw damaged();
-  const [itsVersion, tag, id = "", ...values] = plain.split(separator);
+  const [itsVersion, tag, id = "", ...rest] = plain.split(separator);
+  const values = rest.slice(0, order.keys.length);
+  const [positions, ...more] = rest.slice(order.keys.length);
   if (itsVersion !== version || !idForm.test(id) || !values.every((value) => valueForm.test(value))) throw damaged();
   if (tag !== orderTag(order) || values.length !== order.keys.length) throw ofAnotherOrder();
-  return { values, id };
+  if (more.length > 0) throw damaged();
+  if (positions === undefined) return { values, id };
+  const [position] = parsePositions(positions, "The position in `_cursor`");
+  return { values, id, ...(position && { position }) };
 }
 
 /** Tells orders apart, so that a cursor is not used with another one; it protects nothing. */

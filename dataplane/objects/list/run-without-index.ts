@@ -5,6 +5,7 @@ import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IndexField } from "../../../core/config/types.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { Semaphore } from "../../../core/semaphore.ts";
+import type { ClientPosition } from "../../changes/positions.ts";
 import type { Preconditions } from "../../http/conditional-requests.ts";
 import { ownersField } from "../../store/ports/indexes.ts";
 import type { ObjectLists, Page, PageRange } from "../../store/ports/lists.ts";
@@ -33,6 +34,8 @@ export interface ListRequest {
   readonly onIndexMissing: () => void;
   /** Called before a scan, which takes long and waits for `scanSemaphore`. */
   readonly onScan: () => void;
+  /** From where to follow what was read until now; absent without a log of changes. */
+  readonly position?: () => Promise<ClientPosition>;
 }
 
 /** The request while it is carried out. */

@@ -24,7 +24,9 @@ export async function listObjects(request: ListRequest): Promise<HttpResponse> {
   try {
     const page = await findPage({ ...request, beforeMore });
     if (page.isCut) throw pageTooLong();
-    return currentResponse(envelope(plan.query, page, url), preconditions);
+    const position = page.next && (await request.position?.());
+    const next = page.next && { ...page.next, ...(position && { position }) };
+    return currentResponse(envelope(plan.query, { ...page, ...(next && { next }) }, url), preconditions);
   } finally {
     if (hasPermit) scanSemaphore.release();
   }
