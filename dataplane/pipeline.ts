@@ -234,7 +234,7 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 
 /**
  * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
- * request is decided again if anything was reported since, or if its credential proves nothing any
+ * request is decided again if a change of its project was reported since, or if its credential proves nothing any
  * more. The rates were charged before.
  */
 function decidingAgain<Kind extends StoredPlan>(
@@ -244,7 +244,8 @@ function decidingAgain<Kind extends StoredPlan>(
   return (request) => {
     const { generation, proof } = request;
     const isProved = proof === undefined || deps.authentication.holds(proof);
-    return generation === deps.plans.generation() && isProved ? request : decideAgain(deps, request, isSameKind);
+    const isCurrent = deps.plans.isCurrent(keyOfProject(request.plan.project.config), generation);
+    return isCurrent && isProved ? request : decideAgain(deps, request, isSameKind);
   };
 }
 

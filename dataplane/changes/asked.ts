@@ -16,6 +16,9 @@ export interface AskedChanges {
 }
 
 const eventStream = "text/event-stream";
+/** Media types are compared without case (RFC 9110 §8.3.1). */
+const mentionsStream = /text\/event-stream/i;
+const mentionsPosition = /(?:_|%5f)position/i;
 const maxWaitSeconds = 30;
 /** RFC 7240 §4.3. */
 const waitPreference = /(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:[,;]|$)/i;
@@ -25,8 +28,8 @@ const ofLists = /(?:^|&)(_(?:limit|offset|cursor|sort|count|etags))=/;
 /** Undefined for an ordinary read. */
 export function askedChangesOf({ method, headers }: FastifyRequest, rawUrl: string): AskedChanges | undefined {
   const { accept = "" } = headers;
-  const mayBeStream = accept.includes(eventStream);
-  if (method !== "GET" || !(mayBeStream || rawUrl.includes("_position"))) return undefined;
+  const mayBeStream = mentionsStream.test(accept);
+  if (method !== "GET" || !(mayBeStream || mentionsPosition.test(rawUrl))) return undefined;
   const query = queryOf(rawUrl);
   const sent = positionParameter(query);
   const isStream = mayBeStream && prefersStream(accept);
@@ -74,7 +77,7 @@ export function askedOfMany(
 }
 
 /** What a source may be, without the position, which all share. */
-const sourcePattern = /^(?:api|json)\/(?!.*[?&]_position)/;
+const sourcePattern = /^(?:api|json)\/(?!.*[?&](?:_|%5f)position)/i;
 
 /** The query without `_position`: readers with the same one see the same. */
 export function viewQueryOf(rawUrl: string): string {
@@ -84,9 +87,10 @@ export function viewQueryOf(rawUrl: string): string {
     .join("&");
 }
 
+/** With names that begin with `_`, also where that came as `%5F`. */
 function queryOf(rawUrl: string): string {
   const at = rawUrl.indexOf("?");
-  return at < 0 ? "" : rawUrl.slice(at + 1);
+  return at < 0 ? "" : rawUrl.slice(at + 1).replace(/(^|&)%5f/gi, "$1_");
 }
 
 function prefersStream(accept: string): boolean {

@@ -211,6 +211,8 @@ const streamHeaders = {
   "X-Accel-Buffering": "no",
 };
 const resetRetryMs = { min: 500, span: 4_500 };
+/** Of the first values of several sources; one alone may be larger. */
+const maxFirstCharacters = 4 * 1024 * 1024;
 
 async function streamResponse(
   { deps, request, asked, sources }: Following,
@@ -224,10 +226,14 @@ async function streamResponse(
   }
   const isResumed = asked.positions !== undefined;
   const events: ChangeEvent[] = [];
+  let length = 0;
   for (const [at, source] of sources.entries()) {
     const track = tracks[at] as Track;
     if (source.first === undefined) continue;
-    events.push(...(await source.first(track.position, isResumed)));
+    const first = await source.first(track.position, isResumed);
+    events.push(...first);
+    length += first.reduce((sum, { data }) => sum + data.length, 0);
+    if (length > maxFirstCharacters && events.length > 1) throw tooLarge();
     track.since = track.feed.moment();
     track.seen = laterOf(track.seen, await deps.store.newestChange(source.of));
   }
@@ -242,6 +248,13 @@ function requireLog(of: LoggedRef): void {
   const what = "resource" in of ? "ApiResource" : "RootKey";
   const detail = `Changes can't be followed here: write \`changes: {}\` below spec of the ${what}`;
   throw new Problem("not_acceptable", detail);
+}
+
+function tooLarge(): Problem {
+  return new Problem(
+    "query_too_expensive",
+    "What is stored of these sources has more than 4 MiB together, which a stream begins with; follow fewer at once",
+  );
 }
 
 function positionGone(reason: Gone | "access"): Problem {

@@ -203,7 +203,11 @@ interface BegunStream {
 }
 
 /** It is observed when it begins: how long a client follows says nothing of the service. */
-function beginStream({ options, connections }: Sender, arrived: ArrivedRequest, begun: BegunStream): FastifyReply {
+function beginStream(
+  { options, connections, unread }: Sender,
+  arrived: ArrivedRequest,
+  begun: BegunStream,
+): FastifyReply {
   const { reply } = arrived;
   const { context, headers } = begun;
   const { status, stream } = begun.response;
@@ -218,6 +222,8 @@ function beginStream({ options, connections }: Sender, arrived: ArrivedRequest, 
   if (!response.destroyed) response.writeHead(status, headers);
   observeEnd.call(response);
   stream?.(response);
+  const unreadBytes = response.socket?.writableLength ?? 0;
+  if (response.writableNeedDrain) unread.wait(context.project ?? connectionOwner, response, unreadBytes);
   return reply;
 }
 

@@ -9,7 +9,7 @@ import type { MemoryBudget } from "../admission/memory-budgets.ts";
 export interface UnreadResponses {
   /** Throws Problem `query_busy`. */
   requireRoom(owner: object, text: string): void;
-  /** Counts bytes that the kernel did not take, until the response ends. */
+  /** Counts bytes that the kernel did not take, until it has or the response ends. */
   wait(owner: object, response: ServerResponse, bytes: number): void;
 }
 
@@ -28,11 +28,17 @@ export function createUnreadResponses(budget: MemoryBudget, observeClosed: () =>
     },
     wait(owner, response, bytes) {
       const share = budget.of(owner);
-      if (share.take(bytes)) response.once("close", () => share.release(bytes));
-      else {
+      if (!share.take(bytes)) {
         observeClosed();
         response.destroy();
+        return;
       }
+      let isCounted = true;
+      const release = (): void => {
+        if (isCounted) share.release(bytes);
+        isCounted = false;
+      };
+      response.once("close", release).once("drain", release);
     },
   };
 }

@@ -7,8 +7,10 @@ import type { RequestShape } from "../route/request-target.ts";
 
 export interface PlanCache<Plan> {
   find(key: string): Plan | undefined;
-  /** Changes with every change of configuration, and is compared for equality only. */
+  /** Grows with every change of configuration. */
   generation(): number;
+  /** Whether nothing of the project changed since this generation; false for NaN. */
+  isCurrent(project: string, generation: number): boolean;
   put(shape: CachedShape, plan: Plan, from: PlanSource): void;
   forget(key: string): void;
   /** Something changed that plans of this project were made from. */
@@ -48,6 +50,8 @@ const bytesPerParameter = 1_536;
 export function createPlanCache<Plan extends {}>(limit = maxBytes): PlanCache<Plan> {
   const entries = new Map<string, Entry<Plan>>();
   const ofProject = new Map<string, Set<Entry<Plan>>>();
+  /** The generation with which each project changed last. */
+  const changedWith = new Map<string, number>();
   const evictionList = createEvictionList<Plan>();
   let bytes = 0;
   let generation = 0;
@@ -93,6 +97,7 @@ export function createPlanCache<Plan extends {}>(limit = maxBytes): PlanCache<Pl
       return each.plan;
     },
     generation: () => generation,
+    isCurrent: (project, before) => before >= (changedWith.get(project) ?? 0),
     put(shape, plan, { project, generation: before }) {
       if (before !== generation) return;
       const { key } = shape;
@@ -105,6 +110,7 @@ export function createPlanCache<Plan extends {}>(limit = maxBytes): PlanCache<Pl
     forget,
     drop(project) {
       generation += 1;
+      changedWith.set(project, generation);
       for (const each of ofProject.get(project) ?? []) remove(each);
     },
   };

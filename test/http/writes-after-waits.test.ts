@@ -106,12 +106,12 @@ it.each([create, update, patch])(
 it.each([create, { method: "PUT", path: "/json/doc" }])(
   "a key that is revoked while $method $path is decided again writes nothing",
   async ({ method, path }) => {
-    const elsewhere: Change = (memory) => void memory.put(project("another"));
+    const other: Change = (memory) => void memory.replace([changed(withWriter, withKey("more"))]);
     const revoked: Change = (memory) => void memory.replace([shop]);
     // Three turns decide, the fourth reads the body, the fifth validates an object.
     for (const changing of method === "PUT" ? [4] : [4, 5]) {
       for (const between of [[], [() => undefined], [() => undefined, () => undefined]]) {
-        const world = await openWorld(changing, elsewhere, ...between, revoked);
+        const world = await openWorld(changing, other, ...between, revoked);
         const { result } = await world.counted(() => world.ask(method, path, "writer", after));
         await world.close();
         expect(result.status).toBe(401);

@@ -73,6 +73,7 @@ export interface PipelineWorldOptions {
 export const noPlans: PlanCache<never> = {
   find: () => undefined,
   generation: () => 0,
+  isCurrent: () => true,
   put: () => undefined,
   forget: () => undefined,
   drop: () => undefined,

@@ -11,6 +11,17 @@ function response() {
   return Object.assign(made as unknown as ServerResponse & typeof made, { read: () => made.emit("close") });
 }
 
+it("has room again once a stream's first bytes were read, once", () => {
+  const { unread } = setup(100_000);
+  const [stream, next, third] = [response(), response(), response()];
+  unread.wait(project, stream, 40_000);
+  stream.emit("drain");
+  unread.wait(project, next, 40_000);
+  stream.read();
+  unread.wait(project, third, 40_000);
+  expect([next.destroyed, third.destroyed]).toEqual([false, true]);
+});
+
 function setup(limit: number) {
   const closed: string[] = [];
   return { closed, unread: createUnreadResponses(createMemoryBudget(limit), () => closed.push("unread")) };

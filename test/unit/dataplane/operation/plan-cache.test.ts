@@ -30,8 +30,12 @@ describe("a change", () => {
     put(plans, "k001");
     put(plans, "k002");
     put(plans, "k003", "default/rival");
+    const before = plans.generation();
     plans.drop("default/shop");
     expect(found(plans, ["k001", "k002", "k003"])).toEqual(["k003"]);
+    expect(["default/shop", "default/rival"].filter((each) => plans.isCurrent(each, before))).toEqual([
+      "default/rival",
+    ]);
   });
 
   it("of a project without plans changes nothing but the generation", () => {
