@@ -36,7 +36,7 @@ export type Plan = AllowedPlan | RefusedPlan;
 
 export type StoredPlan = ObjectsPlan | DocumentPlan;
 
-export type AllowedPlan = StoredPlan | ManyPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
+export type AllowedPlan = StoredPlan | ChangesPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
 
 /** The caller may not do this, or the query is malformed. Thrown once the rates are charged. */
 export interface RefusedPlan extends PlanBase {
@@ -45,7 +45,7 @@ export interface RefusedPlan extends PlanBase {
 }
 
 /** Changes of several sources, each of which is decided when this is carried out. */
-export interface ManyPlan extends PlanBase {
+export interface ChangesPlan extends PlanBase {
   readonly kind: "changes";
 }
 

@@ -19,9 +19,9 @@ import { type Source, sourceOf } from "./changes/sources.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import {
   type AllowedPlan,
+  type ChangesPlan,
   type DecideDeps,
   decide,
-  type ManyPlan,
   type Plan,
   type PlannedDecision,
   type RejectedDecision,
@@ -271,9 +271,9 @@ async function decideAgain<Kind extends StoredPlan>(
   throw changedMeanwhile();
 }
 
-async function carryOutMany(
+async function carryOutChanges(
   { deps, objects, documents }: Pipeline,
-  request: PlannedRequest<ManyPlan>,
+  request: PlannedRequest<ChangesPlan>,
 ): Promise<HttpResponse> {
   const { incoming: all, admission } = request;
   const [path = ""] = all.rawUrl.split("?", 1);
@@ -308,7 +308,7 @@ function carryOut(
     case "document":
       return carryOutDocument(documents, { ...request, plan });
     case "changes":
-      return carryOutMany(pipeline, { ...request, plan });
+      return carryOutChanges(pipeline, { ...request, plan });
     case "session":
       return carryOutSession(deps, { ...request, plan });
     case "description":

@@ -39,7 +39,7 @@ export interface StreamDeps {
 type Pieces = readonly (string | Buffer)[];
 
 /** One log that a stream follows, and from where. */
-export interface Track extends Reader {
+export interface Subscription extends Reader {
   readonly feed: Feed;
   readonly view: View;
   position: LogPosition;
@@ -48,20 +48,20 @@ export interface Track extends Reader {
 }
 
 /** For the client. */
-export function positionsOf(tracks: readonly Track[]): string {
-  return positionsText(tracks.map(({ position, seen }) => ({ start: position, seen: laterOf(position, seen) })));
+export function positionsOf(subscriptions: readonly Subscription[]): string {
+  return positionsText(subscriptions.map(({ position, seen }) => ({ start: position, seen: laterOf(position, seen) })));
 }
 
 /** Once its events were taken. */
-export function moveBehind(track: Track, batch: Batch): void {
-  track.position = batch.end;
-  track.seen = laterOf(laterOf(track.seen, batch.end), track.view.seenIn(batch));
-  track.since = batch.ended;
+export function moveBehind(subscription: Subscription, batch: Batch): void {
+  subscription.position = batch.end;
+  subscription.seen = laterOf(laterOf(subscription.seen, batch.end), subscription.view.seenIn(batch));
+  subscription.since = batch.ended;
 }
 
 export interface Beginning {
-  readonly tracks: readonly Track[];
-  /** What is told first. */
+  readonly subscriptions: readonly Subscription[];
+  /** What is sent first. */
   readonly events: readonly ChangeEvent[];
 }
 
@@ -79,21 +79,21 @@ const reauthenticateMs = 30_000;
 
 export class ChangeStream {
   readonly #deps: StreamDeps;
-  readonly #tracks: readonly Track[];
+  readonly #subscriptions: readonly Subscription[];
   readonly #response: ServerResponse;
   readonly #ending = new AbortController();
   readonly #endsAt: number;
   #writtenAt: number;
   #unreadSince: number | undefined;
-  /** Of the sources: when the last one of them has told its batch. */
+  /** Of the sources: when the last one of them has sent its batch. */
   #turn: Promise<void> = Promise.resolve();
   #releaseRoom: () => void = () => undefined;
   #draining: PromiseWithResolvers<void> | undefined;
   #askedForCredential = false;
 
-  constructor(deps: StreamDeps, { tracks, events }: Beginning, response: ServerResponse) {
+  constructor(deps: StreamDeps, { subscriptions, events }: Beginning, response: ServerResponse) {
     this.#deps = deps;
-    this.#tracks = tracks;
+    this.#subscriptions = subscriptions;
     this.#response = response;
     this.#writtenAt = deps.clock.monotonic();
     this.#endsAt = this.#writtenAt + between(deps.random, lifetimeMs);
@@ -103,7 +103,7 @@ export class ChangeStream {
     const id = this.#id();
     this.#write(retryText(between(deps.random, retryMs)));
     for (const piece of events.length > 0 ? eventPieces(events, () => id) : [bookmarkText(id)]) this.#write(piece);
-    for (const track of tracks) void this.#follow(track);
+    for (const subscription of subscriptions) void this.#follow(subscription);
   }
 
   /** `expiresAt` = milliseconds of Unix time at which the credential expires. */
@@ -135,11 +135,11 @@ export class ChangeStream {
     this.#close(retryText(between(this.#deps.random, retryMs)));
   }
 
-  async #follow(track: Track): Promise<void> {
+  async #follow(subscription: Subscription): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        await this.#goOn(track, signal);
+        await this.#goOn(subscription, signal);
       } catch (failure) {
         // A Problem says that the project has to wait.
         const isBusy = failure instanceof Problem;
@@ -150,59 +150,59 @@ export class ChangeStream {
     }
   }
 
-  async #goOn(track: Track, signal: AbortSignal): Promise<void> {
+  async #goOn(subscription: Subscription, signal: AbortSignal): Promise<void> {
     // So that one who reads nothing keeps no batch.
     await this.#drained();
-    const read = await track.feed.next(track, signal);
+    const read = await subscription.feed.next(subscription, signal);
     if (read === undefined) return;
     if (read.outcome !== "batch") return this.reset(read.outcome);
-    if (lacksSeen(read, track)) return this.reset("lost");
-    await this.#inTurn(() => this.#tell(track, read, signal));
+    if (lacksSeen(read, subscription)) return this.reset("lost");
+    await this.#inTurn(() => this.#send(subscription, read, signal));
   }
 
   /** One source after the other: each would write a batch that is not read. */
-  #inTurn(tell: () => Promise<void>): Promise<void> {
-    const told = this.#turn.then(tell);
-    this.#turn = told.catch(() => undefined);
-    return told;
+  #inTurn(send: () => Promise<void>): Promise<void> {
+    const sent = this.#turn.then(send);
+    this.#turn = sent.catch(() => undefined);
+    return sent;
   }
 
-  async #tell(track: Track, batch: Batch, signal: AbortSignal): Promise<void> {
+  async #send(subscription: Subscription, batch: Batch, signal: AbortSignal): Promise<void> {
     await this.#drained();
     if (batch.length >= largeBatch) this.#releaseRoom = await this.#deps.takeRoom(batch.length, signal);
     try {
-      const pieces = signal.aborted ? [] : await this.#piecesOf(track, batch);
+      const pieces = signal.aborted ? [] : await this.#piecesOf(subscription, batch);
       if (signal.aborted) return;
       if (pieces.length > 1) this.#response.cork();
       for (const piece of pieces) this.#write(piece);
       if (pieces.length > 1) this.#response.uncork();
-      moveBehind(track, batch);
+      moveBehind(subscription, batch);
     } finally {
       if (signal.aborted || !this.#response.writableNeedDrain) this.#releaseRoom();
     }
   }
 
   /** Shared where the stream is at the batch's beginning and has no other source, as most are. */
-  async #piecesOf(track: Track, batch: Batch): Promise<Pieces> {
-    const { view, position, seen } = track;
+  async #piecesOf(subscription: Subscription, batch: Batch): Promise<Pieces> {
+    const { view, position, seen } = subscription;
     const { fairly } = this.#deps;
-    const isAlike = this.#tracks.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
-    if (!isAlike || view.encoded === undefined) return await fairly(() => this.#ownPieces(track, batch));
+    const isAlike = this.#subscriptions.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
+    if (!isAlike || view.encoded === undefined) return await fairly(() => this.#ownPieces(subscription, batch));
     const encoded = (): Pieces => view.encoded?.(batch) ?? [];
     return view.isEncoded?.(batch) ? encoded() : await fairly(encoded);
   }
 
-  async #ownPieces(track: Track, batch: Batch): Promise<Pieces> {
-    const events = await track.view.eventsOf(batch, track.position);
-    track.seen = laterOf(track.seen, track.view.seenIn(batch));
+  async #ownPieces(subscription: Subscription, batch: Batch): Promise<Pieces> {
+    const events = await subscription.view.eventsOf(batch, subscription.position);
+    subscription.seen = laterOf(subscription.seen, subscription.view.seenIn(batch));
     return eventPieces(events, ({ position }) => {
-      track.position = position;
+      subscription.position = position;
       return this.#id();
     });
   }
 
   #id(): string {
-    return positionsOf(this.#tracks);
+    return positionsOf(this.#subscriptions);
   }
 
   /** Once the client has read what was written, or the stream ends. */

@@ -19,7 +19,7 @@ export interface Reader {
   readonly position: LogPosition;
   /** The newest entry whose effect it has seen, or `position`. */
   readonly seen: LogPosition;
-  /** A moment of the feed: it is told nothing that was read before. */
+  /** A moment of the feed: nothing that was read before is sent to it. */
   readonly since: number;
 }
 
@@ -68,8 +68,8 @@ export class Feed {
   }
 
   /**
-   * The changes behind a position, once there are any, read since a moment: who was told of newer
-   * objects is told of none that was read before. Undefined when `signal` is aborted. Throws as
+   * The changes behind a position, once there are any, read since a moment: who was sent newer
+   * objects is sent none that was read before. Undefined when `signal` is aborted. Throws as
    * the store does where the position is not near the end.
    */
   async next({ position, seen, since }: Reader, signal: AbortSignal): Promise<BatchRead | undefined> {
@@ -181,7 +181,7 @@ export class Feed {
 
   #keep(batch: Batch): void {
     this.#end = batch.end;
-    // Values may be large, and the newest one is told in any case.
+    // Values may be large, and the newest one is sent in any case.
     if (!("resource" in this.#ref)) this.#kept.at(-1)?.rendered.clear();
     this.#kept.push(batch);
     let characters = this.#kept.reduce((sum, { length }) => sum + length, 0);

@@ -16,11 +16,11 @@ import type { DataStore } from "../store/port.ts";
 import type { ChangeLogs, LoggedRef } from "../store/ports/changes.ts";
 import type { AskedChanges } from "./asked.ts";
 import { lacksSeen } from "./batch.ts";
-import { moveBehind, positionsOf, type Track } from "./change-stream.ts";
+import { moveBehind, positionsOf, type Subscription } from "./change-stream.ts";
 import { type ChangeEvent, eventJson, resetText, retryText } from "./events.ts";
 import { type ClientPosition, laterOf, positionsText } from "./positions.ts";
 import type { Source } from "./sources.ts";
-import type { Place, Streams } from "./streams.ts";
+import type { Permit, Streams } from "./streams.ts";
 
 export interface FollowDeps {
   readonly store: DataStore;
@@ -82,14 +82,14 @@ export async function followChanges(
   // Clients wait for long, and what they are sent is bounded otherwise (streams.ts).
   releaseSlot(request.admission, undefined);
   const following = { deps, request, asked, sources };
-  const places: Place[] = [];
+  const permits: Permit[] = [];
   const release = (): void => {
-    for (const place of places) place.release();
+    for (const permit of permits) permit.release();
   };
   try {
-    const tracks = await takePlaces(following, places);
-    if (asked.form === "json") return await jsonResponse(following, tracks).finally(release);
-    return await streamResponse(following, tracks, release);
+    const subscriptions = await takePermits(following, permits);
+    if (asked.form === "json") return await jsonResponse(following, subscriptions).finally(release);
+    return await streamResponse(following, subscriptions, release);
   } catch (error) {
     release();
     throw error;
@@ -98,32 +98,32 @@ export async function followChanges(
 
 type Gone = "expired" | "lost";
 
-/** Takes a place for each source. Returns where each begins, or why one can't. */
-async function takePlaces(
+/** Takes a permit for each source. Returns where each begins, or why one can't. */
+async function takePermits(
   { deps, request, asked, sources }: Following,
-  places: Place[],
-): Promise<readonly Track[] | Gone> {
+  permits: Permit[],
+): Promise<readonly Subscription[] | Gone> {
   const { caller } = request.plan;
   const requester =
     caller.kind === "anonymous" ? `anonymous:${addressGroup(request.incoming.request.ip)}` : ownerOf(caller);
-  const tracks: Track[] = [];
+  const subscriptions: Subscription[] = [];
   for (const [at, { of, view, first }] of sources.entries()) {
     const newest = await deps.store.newestChange(of);
     const position = asked.positions?.[at] ?? { start: newest, seen: newest };
-    const place = deps.streams.take(of, requester, newest, at === 0);
-    places.push(place);
+    const permit = deps.streams.take(of, requester, newest, at === 0);
+    permits.push(permit);
     const gone = await whyGone(deps.store, of, position);
     if (gone !== undefined) return gone;
     const beginsWithNow = asked.form === "stream" && first !== undefined;
-    tracks.push({
-      feed: place.feed,
+    subscriptions.push({
+      feed: permit.feed,
       view,
       position: beginsWithNow ? newest : position.start,
       seen: position.seen,
       since: 0,
     });
   }
-  return tracks;
+  return subscriptions;
 }
 
 async function whyGone(store: ChangeLogs, of: LoggedRef, { start, seen }: ClientPosition): Promise<Gone | undefined> {
@@ -134,33 +134,36 @@ async function whyGone(store: ChangeLogs, of: LoggedRef, { start, seen }: Client
   return undefined;
 }
 
-async function jsonResponse(following: Following, tracks: readonly Track[] | Gone): Promise<HttpResponse> {
+async function jsonResponse(
+  following: Following,
+  subscriptions: readonly Subscription[] | Gone,
+): Promise<HttpResponse> {
   const { asked, sources } = following;
-  if (typeof tracks === "string") throw positionGone(tracks);
-  const starts = tracks.map((track) => track.position);
-  const now = await Promise.all(tracks.map(eventsNow));
+  if (typeof subscriptions === "string") throw positionGone(subscriptions);
+  const starts = subscriptions.map((subscription) => subscription.position);
+  const now = await Promise.all(subscriptions.map(eventsNow));
   let events: readonly ChangeEvent[] = now.flat();
-  if (events.length === 0 && asked.waitSeconds > 0) events = await waitForFirst(following, tracks);
+  if (events.length === 0 && asked.waitSeconds > 0) events = await waitForFirst(following, subscriptions);
   for (const source of sources) {
-    if (!(await source.goesOn())) throw positionGone("access");
+    if (!(await source.isStillAllowed())) throw positionGone("access");
   }
-  const position = positionsOf(tracks);
+  const position = positionsOf(subscriptions);
   const headers = {
     [changesPositionHeader]: position,
     ...(asked.waitSeconds > 0 && { "Preference-Applied": `wait=${asked.waitSeconds}` }),
   };
   // Filters may let nothing through of what was read, and there may be more.
-  const more = tracks.some((track, at) => track.position !== starts[at]);
+  const more = subscriptions.some((subscription, at) => subscription.position !== starts[at]);
   const text = `{"changes":[${events.map(eventJson).join(",")}],"position":${JSON.stringify(position)},"more":${more}}`;
   return { status: 200, text, headers };
 }
 
-async function eventsNow(track: Track): Promise<readonly ChangeEvent[]> {
-  return await takeEvents(track, await track.feed.read(track.position));
+async function eventsNow(subscription: Subscription): Promise<readonly ChangeEvent[]> {
+  return await takeEvents(subscription, await subscription.feed.read(subscription.position));
 }
 
 /** None where the time is over, the client leaves, or the replica stops. */
-async function waitForFirst({ deps, request, asked }: Following, tracks: readonly Track[]) {
+async function waitForFirst({ deps, request, asked }: Following, subscriptions: readonly Subscription[]) {
   const waiting = new AbortController();
   const end = (): void => waiting.abort();
   const { raw } = request.incoming.request;
@@ -168,7 +171,7 @@ async function waitForFirst({ deps, request, asked }: Following, tracks: readonl
   raw.once("close", end);
   const stops = [deps.timers.after(asked.waitSeconds * 1_000, end), deps.streams.onClose(end)];
   try {
-    return await firstOf(tracks, waiting);
+    return await firstOf(subscriptions, waiting);
   } finally {
     for (const stop of stops) stop();
     raw.off("close", end);
@@ -176,14 +179,17 @@ async function waitForFirst({ deps, request, asked }: Following, tracks: readonl
 }
 
 /** What comes first from any of them; none where `waiting` is aborted before. */
-async function firstOf(tracks: readonly Track[], waiting: AbortController): Promise<readonly ChangeEvent[]> {
+async function firstOf(
+  subscriptions: readonly Subscription[],
+  waiting: AbortController,
+): Promise<readonly ChangeEvent[]> {
   const { signal } = waiting;
   const found = await Promise.all(
-    tracks.map(async (track) => {
+    subscriptions.map(async (subscription) => {
       for (;;) {
-        const read = await track.feed.next(track, signal);
+        const read = await subscription.feed.next(subscription, signal);
         if (read === undefined) return [];
-        const events = await takeEvents(track, read);
+        const events = await takeEvents(subscription, read);
         if (events.length === 0) continue;
         waiting.abort();
         return events;
@@ -194,13 +200,13 @@ async function firstOf(tracks: readonly Track[], waiting: AbortController): Prom
 }
 
 async function takeEvents(
-  track: Track,
-  read: Awaited<ReturnType<Track["feed"]["read"]>>,
+  subscription: Subscription,
+  read: Awaited<ReturnType<Subscription["feed"]["read"]>>,
 ): Promise<readonly ChangeEvent[]> {
   if (read.outcome !== "batch") throw positionGone(read.outcome);
-  if (lacksSeen(read, track)) throw positionGone("lost");
-  const events = await track.view.eventsOf(read, track.position);
-  moveBehind(track, read);
+  if (lacksSeen(read, subscription)) throw positionGone("lost");
+  const events = await subscription.view.eventsOf(read, subscription.position);
+  moveBehind(subscription, read);
   return events;
 }
 
@@ -216,30 +222,34 @@ const maxFirstCharacters = 4 * 1024 * 1024;
 
 async function streamResponse(
   { deps, request, asked, sources }: Following,
-  tracks: readonly Track[] | Gone,
+  subscriptions: readonly Subscription[] | Gone,
   release: () => void,
 ): Promise<HttpResponse> {
-  if (typeof tracks === "string") {
+  if (typeof subscriptions === "string") {
     release();
     const retry = retryText(resetRetryMs.min + Math.round(Math.random() * resetRetryMs.span));
-    return { status: 200, headers: streamHeaders, stream: (response) => void response.end(retry + resetText(tracks)) };
+    return {
+      status: 200,
+      headers: streamHeaders,
+      stream: (response) => void response.end(retry + resetText(subscriptions)),
+    };
   }
   const isResumed = asked.positions !== undefined;
   const events: ChangeEvent[] = [];
   let length = 0;
   for (const [at, source] of sources.entries()) {
-    const track = tracks[at] as Track;
+    const subscription = subscriptions[at] as Subscription;
     if (source.first === undefined) continue;
-    const first = await source.first(track.position, isResumed);
+    const first = await source.first(subscription.position, isResumed);
     events.push(...first);
     length += first.reduce((sum, { data }) => sum + data.length, 0);
     if (length > maxFirstCharacters && events.length > 1) throw tooLarge();
-    track.since = track.feed.moment();
-    track.seen = laterOf(track.seen, await deps.store.newestChange(source.of));
+    subscription.since = subscription.feed.moment();
+    subscription.seen = laterOf(subscription.seen, await deps.store.newestChange(source.of));
   }
   const project = keyOfProject(request.plan.project.config);
   const stream = (response: ServerResponse): void =>
-    deps.streams.open({ project, beginning: { tracks, events }, sources, response, release });
+    deps.streams.open({ project, beginning: { subscriptions, events }, sources, response, release });
   return { status: 200, headers: streamHeaders, stream };
 }
 

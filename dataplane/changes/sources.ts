@@ -1,4 +1,4 @@
-// What a request follows, and whether its caller may go on.
+// What a request follows, and whether its caller may still read it.
 
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -9,11 +9,11 @@ import type { ChangeEvent, ResetReason } from "./events.ts";
 import type { View } from "./views.ts";
 
 /** What a feature knows of it. */
-export interface Followed<Plan> {
+export interface FollowedSource<Plan> {
   readonly of: LoggedRef;
   readonly view: View;
   /**
-   * What a stream is told first, with what is stored now: the stream goes on behind `position`, the
+   * What a stream is sent first, with what is stored now: the stream goes on behind `position`, the
    * newest one. Absent where it begins behind the client's. Throws `not_found`.
    */
   readonly first?: (position: LogPosition, isResumed: boolean) => Promise<readonly ChangeEvent[]>;
@@ -21,12 +21,12 @@ export interface Followed<Plan> {
   isSame(current: Plan): boolean;
 }
 
-export interface Source extends Omit<Followed<never>, "isSame"> {
+export interface Source extends Omit<FollowedSource<never>, "isSame"> {
   /**
    * Whether the caller may still read this, and the same part of it. Throws Problem where the
    * request would be refused by now. A promise only where something changed.
    */
-  goesOn(): boolean | Promise<boolean>;
+  isStillAllowed(): boolean | Promise<boolean>;
   /** Milliseconds of Unix time at which the credential expires. */
   expiresAt(): number;
   /** As it is configured now. */
@@ -43,7 +43,7 @@ export type DecideAgain<Plan> = (request: PlannedRequest<Plan>) => PlannedReques
 export async function sourceOf<Plan extends PlanBase>(
   decideAgain: DecideAgain<Plan>,
   request: PlannedRequest<Plan>,
-  { isSame, ...followed }: Followed<Plan>,
+  { isSame, ...followed }: FollowedSource<Plan>,
 ): Promise<Source> {
   let current = request;
   if (request.plan.caller.kind === "user") {
@@ -57,7 +57,7 @@ export async function sourceOf<Plan extends PlanBase>(
   };
   return {
     ...followed,
-    goesOn() {
+    isStillAllowed() {
       const next = decideAgain(current);
       if (next instanceof Promise) return next.then(accept);
       return next === current || accept(next);

@@ -15,7 +15,7 @@ import { resetReasonOf, type Source } from "./sources.ts";
 import type { UnreadRoom } from "./unread-room.ts";
 
 /** A client that follows changes, as a stream or by waiting for one response. */
-export interface Place {
+export interface Permit {
   readonly feed: Feed;
   release(): void;
 }
@@ -37,7 +37,7 @@ export interface Streams {
    * Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known.
    * `isFirst`: only the first source of a request is counted.
    */
-  take(of: LoggedRef, caller: string, end: LogPosition, isFirst?: boolean): Place;
+  take(of: LoggedRef, caller: string, end: LogPosition, isFirst?: boolean): Permit;
   open(opened: OpenedStream): void;
   /** Asks all streams of the project whether they go on. */
   checkProject(project: string): void;
@@ -67,7 +67,7 @@ const tickMs = 1_000;
 
 interface OpenFeed {
   readonly feed: Feed;
-  places: number;
+  permits: number;
 }
 
 interface CheckedStream {
@@ -80,7 +80,7 @@ interface CheckedStream {
 export function createStreams(deps: StreamsDeps): Streams {
   const { clock, timers, random = Math.random, maxStreams, onRefused, fairShare, room } = deps;
   const feeds = new Map<string, OpenFeed>();
-  const places = createPlaces(maxStreams, onRefused);
+  const permits = createPermits(maxStreams, onRefused);
   const open = new Map<string, Set<CheckedStream>>();
   let stopTicking: (() => void) | undefined;
   const closing = new Set<() => void>();
@@ -94,13 +94,13 @@ export function createStreams(deps: StreamsDeps): Streams {
   return {
     take(of, caller, end, isFirst = true) {
       const project = keyOfProject(of.project);
-      if (isFirst) places.requireRoom(project, `${project} ${caller}`);
+      if (isFirst) permits.requireRoom(project, `${project} ${caller}`);
       const name = "resource" in of ? `${project}/api/${of.resource}` : `${project}/json/${of.rootKey}`;
       const current = feeds.get(name);
-      const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), places: 0 };
+      const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), permits: 0 };
       feeds.set(name, shared);
-      shared.places += 1;
-      const uncount = isFirst ? places.add([project, `${project} ${caller}`]) : () => undefined;
+      shared.permits += 1;
+      const uncount = isFirst ? permits.add([project, `${project} ${caller}`]) : () => undefined;
       let isReleased = false;
       return {
         feed: shared.feed,
@@ -108,8 +108,8 @@ export function createStreams(deps: StreamsDeps): Streams {
           if (isReleased) return;
           isReleased = true;
           uncount();
-          shared.places -= 1;
-          if (shared.places > 0) return;
+          shared.permits -= 1;
+          if (shared.permits > 0) return;
           shared.feed.close();
           if (feeds.get(name) === shared) feeds.delete(name);
         },
@@ -163,7 +163,7 @@ async function check(each: CheckedStream): Promise<void> {
   each.isChecking = true;
   const { stream, sources } = each;
   try {
-    if (await allGoOn(sources)) stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
+    if (await areAllowed(sources)) stream.tick(Math.min(...sources.map((source) => source.expiresAt())));
     else stream.reset("access");
   } catch (error) {
     const reason = resetReasonOf(error);
@@ -175,26 +175,26 @@ async function check(each: CheckedStream): Promise<void> {
   }
 }
 
-async function allGoOn(sources: readonly Source[]): Promise<boolean> {
+async function areAllowed(sources: readonly Source[]): Promise<boolean> {
   for (const source of sources) {
-    const goesOn = source.goesOn();
-    if (!(goesOn instanceof Promise ? await goesOn : goesOn)) return false;
+    const isStillAllowed = source.isStillAllowed();
+    if (!(isStillAllowed instanceof Promise ? await isStillAllowed : isStillAllowed)) return false;
   }
   return true;
 }
 
-interface Places extends Pick<Counts, "add"> {
+interface Permits extends Pick<Counts, "add"> {
   /** Throws Problem `too_many_streams` or `streams_busy`. */
   requireRoom(project: string, caller: string): void;
 }
 
-function createPlaces(maxStreams: number, onRefused: StreamsDeps["onRefused"]): Places {
-  const places = createCounts();
+function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]): Permits {
+  const permits = createCounts();
 
   const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
-    if (places.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
-    if (places.of(project) >= maxStreams * projectPart) return "project";
-    return places.all() >= maxStreams ? "replica" : undefined;
+    if (permits.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
+    if (permits.of(project) >= maxStreams * projectPart) return "project";
+    return permits.all() >= maxStreams ? "replica" : undefined;
   };
 
   const requireRoom = (project: string, caller: string): void => {
@@ -209,7 +209,7 @@ function createPlaces(maxStreams: number, onRefused: StreamsDeps["onRefused"]): 
     );
   };
 
-  return { add: places.add, requireRoom };
+  return { add: permits.add, requireRoom };
 }
 
 const later = { headers: { "Retry-After": "5" } };

@@ -34,7 +34,7 @@ export interface ObjectsView {
   readonly key: string;
 }
 
-/** An object that doesn't match is told as deleted: the client may have had it before. */
+/** An object that doesn't match is sent as deleted: the client may have had it before. */
 export function objectsView(view: ObjectsView): View {
   const all = (batch: Batch): readonly ChangeEvent[] =>
     batch.rendered.share(view.key, () => batch.changes.flatMap((change) => objectEvents(view, batch, change)), sizeOf);
@@ -108,12 +108,12 @@ export interface ReadValue {
 /** Its length isn't known yet: so many paths of one root key share what is read. */
 const usualValueBytes = 1024;
 
-/** Tells the value when it differs from the one told last. */
+/** Sends the value when it differs from the one sent last. */
 export function valueView(view: ValueView): View & {
-  /** What is told first. */
+  /** What is sent first. */
   begin(position: LogPosition, value: ReadValue): ChangeEvent;
 } {
-  /** Null until a value was told: as JSON, what the caller had is not known. */
+  /** Null until a value was sent: as JSON, what the caller had is not known. */
   let tag: string | undefined | null = null;
   const key = JSON.stringify(view.path);
   let seenLast: LogPosition | undefined;

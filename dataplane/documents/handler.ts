@@ -10,7 +10,7 @@ import { readAt } from "../../core/json/splice.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import { askedChangesOf } from "../changes/asked.ts";
 import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
-import { type Followed, sourceOf } from "../changes/sources.ts";
+import { type FollowedSource, sourceOf } from "../changes/sources.ts";
 import { valueView } from "../changes/views.ts";
 import {
   currentResponse,
@@ -103,8 +103,8 @@ async function readValue(request: DocumentRequest): Promise<HttpResponse> {
   return currentResponse(text, preconditions);
 }
 
-/** The value at the path is told first, and then when it differs. */
-export function followedValue({ plan, subPath: path }: DocumentRequest): Followed<DocumentPlan> {
+/** The value at the path is sent first, and then when it differs. */
+export function followedValue({ plan, subPath: path }: DocumentRequest): FollowedSource<DocumentPlan> {
   const value = {
     rootKey: plan.rootKey.key,
     path,

@@ -14,7 +14,7 @@ import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
 import { askedChangesOf, viewQueryOf } from "../changes/asked.ts";
 import { type FollowDeps, followChanges, withPosition } from "../changes/follow.ts";
 import type { ClientPosition } from "../changes/positions.ts";
-import { type Followed, sourceOf } from "../changes/sources.ts";
+import { type FollowedSource, sourceOf } from "../changes/sources.ts";
 import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../changes/views.ts";
 import type { LiveResource } from "../config/directory.ts";
 import {
@@ -136,7 +136,7 @@ function selectionKey(fields: Selection | undefined): string {
 }
 
 /** The changes of the objects that the caller sees, or of one. */
-export function followedObjects(request: ObjectsRequest): Followed<ObjectsPlan> {
+export function followedObjects(request: ObjectsRequest): FollowedSource<ObjectsPlan> {
   const { plan, subPath, incoming } = request;
   const [id] = subPath;
   const fields = plan.list?.query.fields ?? plan.fields;
@@ -161,7 +161,7 @@ function firstOfObject(
   { store, collection, grant }: ObjectsPlan,
   view: ObjectsView,
   id: string,
-): NonNullable<Followed<never>["first"]> {
+): NonNullable<FollowedSource<never>["first"]> {
   return async (position, isResumed) => {
     // No object ever had another id; and an event has the id as it is.
     if (!isObjectId(id)) throw missing();

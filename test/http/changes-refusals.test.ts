@@ -35,8 +35,8 @@ describeServedEmbedded("those who follow changes", (serve) => {
     const ofObject = await follow(served, `/api/books/${lines}?_position=${position}`, { as: alice });
     expect(ofObject.status).toBe(404);
     const ofValue = await follow(served, `/json/settings/${lines}`, { as: alice });
-    const [told] = await ofValue.changes(1);
-    expect(told).toMatchObject({ event: "delete", data: { path: [decodeURIComponent(lines)] } });
+    const [sent] = await ofValue.changes(1);
+    expect(sent).toMatchObject({ event: "delete", data: { path: [decodeURIComponent(lines)] } });
     expect(ofValue.text()).not.toMatch(/^event: put/m);
   });
 

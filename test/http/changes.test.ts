@@ -1,4 +1,4 @@
-// Clients that follow changes: what they are told, in which order, from where, and until when.
+// Clients that follow changes: what they are sent, in which order, from where, and until when.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { login, make, outcome } from "../support/http/api-calls.ts";
@@ -35,7 +35,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
   const put = (path: string, body: unknown, as = alice) => served.send(path, { method: "PUT", body, as });
   const remove = (path: string, as = alice) => served.send(path, { method: "DELETE", as });
 
-  it("tells of each write of a collection, in order, with the object and its tag", async () => {
+  it("sends each write of a collection, in order, with the object and its tag", async () => {
     const stream = await follow(served, "/api/books", { as: alice });
     expect(stream.headers).toMatchObject({ "content-type": "text/event-stream", "x-accel-buffering": "no" });
     expect(stream.headers["cache-control"]).toBe("no-store, no-transform");
@@ -51,7 +51,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     ]);
   });
 
-  it("tells nothing of a write that changes nothing, and of one object once per burst", async () => {
+  it("sends nothing of a write that changes nothing, and one object once per burst", async () => {
     const { id } = await make(served, "books", { title: "Dune" }, alice);
     const stream = await follow(served, "/api/books", { as: alice });
     await put(`/api/books/${id}`, { title: "Dune" });
@@ -98,7 +98,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     }
   });
 
-  it("tells of objects that the filters find, and as deleted of one that stops matching", async () => {
+  it("sends objects that the filters find, and one that stops matching as deleted", async () => {
     const headers = { accept: "Text/Event-Stream" };
     const stream = await follow(served, "/api/books?status=open&_fields=title", { as: alice, headers });
     const { id } = await make(served, "books", { title: "Dune", status: "open" }, alice);
@@ -132,7 +132,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect(await resumed.changes(1)).toMatchObject([{ event: "delete", data: { id } }]);
   });
 
-  it("of one object that goes on from an older position tells nothing older than it began with", async () => {
+  it("of one object that goes on from an older position sends nothing older than it began with", async () => {
     const { id } = await make(served, "books", { title: "first" }, alice);
     // While somebody follows the collection, the replica keeps what it read of each change.
     const collection = await follow(served, "/api/books", { as: alice });
@@ -153,7 +153,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
     expect(stream.text()).not.toContain(other);
   });
 
-  it("of a path of a root key begins with its value, and tells it when it differs", async () => {
+  it("of a path of a root key begins with its value, and sends it when it differs", async () => {
     const stream = await follow(served, "/json/settings/theme/colour", { as: alice });
     await put("/json/settings/beta", true);
     await put("/json/settings/theme/colour", '"blue"');
@@ -182,7 +182,7 @@ describeServedOnBothStores("a stream of changes", (serve) => {
       { event: "bookmark" },
       { event: "reset", data: { reason: "access" } },
     ]);
-    const { id } = await make(served, "books", { title: "still told" }, alice);
+    const { id } = await make(served, "books", { title: "still sent" }, alice);
     expect(await other.changes(1)).toMatchObject([{ event: "put", data: { id } }]);
     served.change(withResource("books", { scope: { read: "Own", write: "Own" }, changes }));
     expect((await other.ended()).at(-1)).toMatchObject({ event: "reset", data: { reason: "access" } });
@@ -286,7 +286,7 @@ describeServedOnBothStores("changes as JSON", (serve) => {
     expect(reply.headers["preference-applied"]).toBe("wait=20");
   });
 
-  it("tells that a value is gone", async () => {
+  it("says that a value is gone", async () => {
     const { headers } = await served.send("/json/settings", { as: alice });
     await served.send("/json/settings/theme", { method: "DELETE", as: alice });
     const position = encodeURIComponent(String(headers["changes-position"]));

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { Problem } from "../../../../core/errors/problem.ts";
 import type { Batch } from "../../../../dataplane/changes/batch.ts";
-import { ChangeStream, type StreamDeps, type Track } from "../../../../dataplane/changes/change-stream.ts";
+import { ChangeStream, type StreamDeps, type Subscription } from "../../../../dataplane/changes/change-stream.ts";
 import type { ChangeEvent } from "../../../../dataplane/changes/events.ts";
 import type { Feed } from "../../../../dataplane/changes/feed.ts";
 import { Rendered } from "../../../../dataplane/changes/rendered.ts";
@@ -47,7 +47,7 @@ class UnreadResponse extends EventEmitter {
 }
 
 /** Has the batch, and then nothing. */
-function trackOf(): Track {
+function subscriptionOf(): Subscription {
   const feed: Pick<Feed, "next"> = {
     next: ({ position }, signal) =>
       position === begun
@@ -69,7 +69,7 @@ interface Load {
 }
 
 function begin(
-  tracks: readonly Track[],
+  subscriptions: readonly Subscription[],
   time: ManualTime,
   { isRoomShort = false, fairly = (work) => work() }: Load = {},
 ): [ChangeStream, UnreadResponse] {
@@ -84,7 +84,7 @@ function begin(
     onFailure: () => undefined,
     fairly,
   };
-  const stream = new ChangeStream(deps, { tracks, events: [] }, response as unknown as ServerResponse);
+  const stream = new ChangeStream(deps, { subscriptions, events: [] }, response as unknown as ServerResponse);
   return [stream, response];
 }
 
@@ -126,7 +126,7 @@ it("keeps a client that reads now and then", async () => {
 
 it("writes a batch of one source at a time while nothing is read", async () => {
   const time = manualTime();
-  const [, response] = begin([trackOf(), trackOf(), trackOf()], time);
+  const [, response] = begin([subscriptionOf(), subscriptionOf(), subscriptionOf()], time);
   await time.advance(1);
   const counts = [putsIn(response)];
   for (let reads = 0; reads < 3; reads += 1) {
@@ -139,14 +139,14 @@ it("writes a batch of one source at a time while nothing is read", async () => {
   response.destroy();
 });
 
-it("tells a batch later that the project is too busy for", async () => {
+it("sends a batch later that the project is too busy for", async () => {
   const time = manualTime();
   let refusals = 1;
   const fairly: StreamDeps["fairly"] = (work) => {
     refusals -= 1;
     return refusals < 0 ? work() : Promise.reject(new Problem("project_busy", ""));
   };
-  const [, response] = begin([trackOf()], time, { fairly });
+  const [, response] = begin([subscriptionOf()], time, { fairly });
   response.read();
   await time.advance(1_000);
   expect(putsIn(response)).toBe(1);

@@ -1,4 +1,4 @@
-// What those who follow one log are told by their replica's feed, at any moment that they ask.
+// What those who follow one log are sent by their replica's feed, at any moment that they ask.
 
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -28,8 +28,8 @@ function openFeed(): { readonly feed: Feed; readonly answer: () => void } {
   return { feed: new Feed(deps, { project, resource: "books" }, begun), answer: () => first.resolve(removal) };
 }
 
-it("tells of a change whenever it is asked while that change arrives", async () => {
-  const told: (BatchRead | undefined)[] = [];
+it("sends a change whenever it is asked while that change arrives", async () => {
+  const sent: (BatchRead | undefined)[] = [];
   const steps = Array.from({ length: 60 }, (_, at) => at);
   for (const step of steps) {
     const { feed, answer } = openFeed();
@@ -39,13 +39,13 @@ it("tells of a change whenever it is asked while that change arrives", async () 
     const next = feed.next({ position: begun, seen: begun, since: 0 }, leaving.signal);
     for (let turn = 0; turn < 5; turn += 1) await nextTurn();
     leaving.abort();
-    told.push(await next);
+    sent.push(await next);
     feed.close();
   }
-  expect(told.map((read) => read?.outcome)).toEqual(steps.map(() => "batch"));
+  expect(sent.map((read) => read?.outcome)).toEqual(steps.map(() => "batch"));
 });
 
-it("tells nothing that was read before what was told last", async () => {
+it("sends nothing that was read before what was sent last", async () => {
   const id = "01a22958-d4fe-7000-bf64-f5fc39ef4184";
   const asked: { readonly after: string; readonly resolve: (read: ChangesRead) => void }[] = [];
   const texts: ((version: number) => void)[] = [];
@@ -77,10 +77,10 @@ it("tells nothing that was read before what was told last", async () => {
   ofFeed?.(3);
   await nextTurn();
   own?.(4);
-  const told = (await behind) as Batch;
-  expect(told.changes).toMatchObject([{ position: first, text: JSON.stringify({ id, version: 4 }) }]);
-  const next = feed.next({ position: told.end, seen: told.seen, since: told.ended }, leaving.signal);
-  await answer(told.end, second);
+  const sent = (await behind) as Batch;
+  expect(sent.changes).toMatchObject([{ position: first, text: JSON.stringify({ id, version: 4 }) }]);
+  const next = feed.next({ position: sent.end, seen: sent.seen, since: sent.ended }, leaving.signal);
+  await answer(sent.end, second);
   texts.at(-1)?.(4);
   expect(await next).toMatchObject({ changes: [{ position: second, text: JSON.stringify({ id, version: 4 }) }] });
   leaving.abort();
@@ -103,23 +103,23 @@ it("is lost where a failover lost the entry that a text came from, though it has
     begun,
   );
   const { signal } = new AbortController();
-  const told = (await feed.next({ position: begun, seen: begun, since: 0 }, signal)) as Batch;
-  expect(told).toMatchObject({ end: position, seen: lost });
-  const later = { ...told, from: position, end: "4-0.00000000", positions: new Set(["4-0.00000000"]) };
+  const sent = (await feed.next({ position: begun, seen: begun, since: 0 }, signal)) as Batch;
+  expect(sent).toMatchObject({ end: position, seen: lost });
+  const later = { ...sent, from: position, end: "4-0.00000000", positions: new Set(["4-0.00000000"]) };
   expect(lacksSeen(later, { position, seen: lost })).toBe(true);
   expect(lacksSeen({ ...later, positions: new Set([lost, later.end]) }, { position, seen: lost })).toBe(false);
-  expect(await feed.next({ position, seen: lost, since: told.ended }, signal)).toEqual({ outcome: "lost" });
+  expect(await feed.next({ position, seen: lost, since: sent.ended }, signal)).toEqual({ outcome: "lost" });
   feed.close();
 });
 
 it("keeps nothing of those who left while nothing changed", async () => {
   const { feed } = openFeed();
   const leaving = Array.from({ length: 5 }, () => new AbortController());
-  const told = leaving.map(({ signal }) => feed.next({ position: begun, seen: begun, since: 0 }, signal));
+  const sent = leaving.map(({ signal }) => feed.next({ position: begun, seen: begun, since: 0 }, signal));
   await nextTurn();
   expect(feed.waiting).toBe(5);
   for (const each of leaving) each.abort();
-  expect(await Promise.all(told)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  expect(await Promise.all(sent)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   expect(feed.waiting).toBe(0);
   feed.close();
 });

@@ -1,4 +1,4 @@
-// The open streams of a replica: which places they take, and when they give them back.
+// The open streams of a replica: which permits they take, and when they give them back.
 
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -47,22 +47,22 @@ function openWorld(maxStreams: number): World {
 
 afterEach(() => world.streams.close());
 
-it("gives the place of a client back that left before its stream began", async () => {
+it("gives the permit of a client back that left before its stream began", async () => {
   const { streams } = openWorld(8);
-  const place = streams.take(books, "apikey:alice", begun);
+  const permit = streams.take(books, "apikey:alice", begun);
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   response.destroy();
   await new Promise((closed) => response.once("close", closed));
-  const beginning = { tracks: [], events: [] };
-  streams.open({ project: "default/shop", beginning, sources: [], response, release: place.release });
+  const beginning = { subscriptions: [], events: [] };
+  streams.open({ project: "default/shop", beginning, sources: [], response, release: permit.release });
   expect(streams.count()).toBe(0);
-  // It was the caller's only place.
+  // It was the caller's only permit.
   streams.take(books, "apikey:alice", begun).release();
 });
 
-function sourceThat(goesOn: Source["goesOn"]): Source {
+function sourceThat(isStillAllowed: Source["isStillAllowed"]): Source {
   const view = { eventsOf: () => [], seenIn: () => begun };
-  return { of: books, view, goesOn, expiresAt: () => Number.POSITIVE_INFINITY, project: () => shop };
+  return { of: books, view, isStillAllowed, expiresAt: () => Number.POSITIVE_INFINITY, project: () => shop };
 }
 
 /** Opens a stream of it, and returns what the stream has written by the end. */
@@ -72,7 +72,10 @@ async function endingOf({ streams, time }: World, source: Source): Promise<strin
   response.write = (text: string) => written.push(text) > 0;
   response.end = ((text: string) => written.push(text)) as never;
   const { feed, release } = streams.take(books, "apikey:alice", begun);
-  const beginning = { tracks: [{ feed, view: source.view, position: begun, seen: begun, since: 0 }], events: [] };
+  const beginning = {
+    subscriptions: [{ feed, view: source.view, position: begun, seen: begun, since: 0 }],
+    events: [],
+  };
   streams.open({ project: "default/shop", beginning, sources: [source], response, release });
   await time.advance(1_000);
   response.emit("close");
