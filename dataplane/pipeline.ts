@@ -234,8 +234,8 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 
 /**
  * A body, a slot or a lock may take seconds, in which a key is revoked or data are purged. So a
- * request is decided again if a change of its project was reported since, or if its credential proves nothing any
- * more. The rates were charged before.
+ * request is decided again if a change of its project was reported since, or if its credential
+ * proves nothing any more. The rates were charged before.
  */
 function decidingAgain<Kind extends StoredPlan>(
   deps: PipelineDeps,
