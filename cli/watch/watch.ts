@@ -94,14 +94,14 @@ class Watching {
     }
   }
 
-  /** From the position of the first page nothing is missed that changes meanwhile. */
+  /** From the position of the last page nothing is missed that changes meanwhile. */
   async #list(): Promise<void> {
     const before = new Set(this.#told.keys());
     let position: string | undefined;
     for (let cursor: string | undefined = ""; cursor !== undefined; ) {
       const page = await this.#deps.server.readPage(cursor);
       if (page === undefined) return this.#noList();
-      position ??= page.position;
+      position = page.position;
       for (const { id, etag, text } of page.objects) {
         before.delete(id);
         const head = `{"resource":${JSON.stringify(this.#resource)},"id":${JSON.stringify(id)}`;

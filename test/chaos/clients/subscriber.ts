@@ -124,7 +124,7 @@ export class Subscriber {
       const answer = await askOne(this.#deps, asked);
       noteUnexpected(this.#deps.history, asked, answer, { statuses: [200] });
       if (answer.status !== 200) return undefined;
-      position ??= String(answer.headers["changes-position"]);
+      position = String(answer.headers["changes-position"]);
       const page = JSON.parse(answer.text) as Page;
       if (paging === "") return { state: new Map([["", JSON.stringify(page)]]), position };
       for (const item of page.items) state.set(item.id, JSON.stringify(item));

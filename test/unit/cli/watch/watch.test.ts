@@ -82,10 +82,10 @@ describe("a watch", () => {
     expect(said.notes).toEqual(["Busy; trying again"]);
   });
 
-  it("lists all pages and follows from the position of the first", async () => {
+  it("lists all pages and follows from the position of the last", async () => {
     const pages = [page("5", { a: "1" }, "next"), page("6", { b: "1" })];
-    const said = await played([[put("a", "1", "6"), put("b", "2", "7")]], pages, { list: true });
-    expect(said.asked).toEqual([{ cursor: "" }, { cursor: "next" }, "5", "7"]);
+    const said = await played([[put("b", "2", "7")]], pages, { list: true });
+    expect(said.asked).toEqual([{ cursor: "" }, { cursor: "next" }, "6", "7"]);
     expect(said.changes).toEqual(['put a {"id":"a"}', 'put b {"id":"b"}', 'put b {"n":1.0}']);
   });
 
