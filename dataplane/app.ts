@@ -18,7 +18,6 @@ import { createAuthentication } from "./authenticate/create-authentication.ts";
 import { createStreams, type Streams } from "./changes/streams.ts";
 import { createUnreadRoom } from "./changes/unread-room.ts";
 import type { Directory } from "./config/directory.ts";
-import { createDocumentLock } from "./documents/document-lock.ts";
 import { closeWithin } from "./http/close-server.ts";
 import { emptyContext, type HttpResponse, type IncomingRequest } from "./http/exchange.ts";
 import { createPage } from "./http/page.ts";
@@ -39,6 +38,7 @@ import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
 import { createSignInOffers } from "./openapi/handler.ts";
 import { createPlanCache, type PlanCache } from "./operation/plan-cache.ts";
+import { createWriteLock } from "./operation/write-lock.ts";
 import { type CachedPlan, createPipeline } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
@@ -191,7 +191,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     preparer,
     scanSemaphore: createScanSemaphore(),
     fairShare,
-    lock: createDocumentLock(),
+    lock: createWriteLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,
     streams,

@@ -44,6 +44,7 @@ export const errorCatalogue = {
   index_out_of_range: { status: 409, title: "The index is past the end of the array" },
   not_a_container: { status: 409, title: "The parent of the path is neither an object nor an array" },
   patch_conflict: { status: 409, title: "The patch does not fit the stored value" },
+  increment_out_of_bounds: { status: 409, title: "The increment would pass a bound" },
   position_expired: { status: 410, title: "The changes behind this position are no longer known" },
   precondition_failed: { status: 412, title: "A precondition of the request failed" },
   body_too_large: { status: 413, title: "The body is too large" },

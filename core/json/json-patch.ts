@@ -1,90 +1,12 @@
-// JSON Patch (RFC 6902) on canonical JSON text: reads a patch, and applies all of its operations or
-// none. Refuses with PatchRefusal what is not a patch, what does not match the text, and what takes
-// too much work.
+// Applies the operations of a JSON Patch to canonical JSON text, all of them or none. Refuses with
+// PatchRefusal what does not match the text, and what takes too much work.
 
+import { compareNumbers, sumOfNumbers } from "./decimal.ts";
 import { EditableArray, type EditableObject, type EditableValue, openedContainer, textOf } from "./editable.ts";
-import { segmentsOf } from "./json-pointer.ts";
-import { elementsOf, kindOf, membersOf, valueAt } from "./members.ts";
-import { elementCost, memberCost, PatchRefusal, PatchWork } from "./patch-refusal.ts";
+import { kindOf, membersOf } from "./members.ts";
+import { elementCost, incrementCost, memberCost, PatchRefusal, PatchWork } from "./patch-refusal.ts";
+import type { Increment, Operation, Segments } from "./read-json-patch.ts";
 import { endOfValue } from "./walk.ts";
-
-/** Unescaped segments of a JSON Pointer. */
-export type Segments = readonly string[];
-
-export type Operation =
-  | { readonly op: "add" | "replace" | "test"; readonly path: Segments; readonly value: string }
-  | { readonly op: "move" | "copy"; readonly path: Segments; readonly from: Segments }
-  | { readonly op: "remove"; readonly path: Segments };
-
-export const maxOperations = 1_000;
-/** Stored values nest 64 levels; a longer pointer can lead nowhere. */
-const maxSegments = 65;
-
-/** The operations of a patch's canonical text. */
-export function readJsonPatch(text: string): readonly Operation[] {
-  if (kindOf(text) !== "array") throw invalid("A JSON Patch must be an array of operations");
-  const elements = elementsOf(text);
-  if (elements.length > maxOperations) {
-    throw new PatchRefusal(
-      "patch_too_large",
-      `A JSON Patch may have at most ${maxOperations} operations; send it in parts`,
-    );
-  }
-  return elements.map(readOperation);
-}
-
-function readOperation(text: string, at: number): Operation {
-  if (kindOf(text) !== "object") throw invalid("An operation must be an object", `/${at}`);
-  const op = stringMember(text, "op", at);
-  const path = pointerMember(text, "path", at);
-  switch (op) {
-    case "remove":
-      return { op, path };
-    case "add":
-    case "replace":
-    case "test": {
-      const value = valueAt(text, ["value"]);
-      if (value === undefined) throw invalid(`${op} needs \`value\``, `/${at}`);
-      return { op, path, value };
-    }
-    case "move":
-    case "copy": {
-      const from = pointerMember(text, "from", at);
-      if (op === "move" && isBelow(path, from)) throw invalid("A value can't be moved into itself", `/${at}/path`);
-      return { op, path, from };
-    }
-    default:
-      throw invalid("`op` must be add, remove, replace, move, copy or test", `/${at}/op`);
-  }
-}
-
-function stringMember(text: string, name: string, at: number): string {
-  const value = valueAt(text, [name]);
-  if (value === undefined) throw invalid(`An operation needs \`${name}\``, `/${at}`);
-  if (kindOf(value) !== "string") throw invalid(`\`${name}\` is a string`, `/${at}/${name}`);
-  return JSON.parse(value) as string;
-}
-
-function pointerMember(text: string, name: string, at: number): Segments {
-  const pointer = stringMember(text, name, at);
-  if (pointer === "") return [];
-  if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) {
-    throw invalid(`\`${name}\` is a JSON Pointer: empty, or /a/b with ~1 for / and ~0 for ~`, `/${at}/${name}`);
-  }
-  const segments = segmentsOf(pointer, maxSegments + 1);
-  if (segments.length > maxSegments) {
-    throw invalid(`\`${name}\` is longer than values are deep`, `/${at}/${name}`);
-  }
-  return segments;
-}
-
-function isBelow(path: Segments, ancestor: Segments): boolean {
-  return path.length > ancestor.length && ancestor.every((segment, level) => path[level] === segment);
-}
-
-function invalid(message: string, pointer = ""): PatchRefusal {
-  return new PatchRefusal("invalid_patch", message, pointer);
-}
 
 /** `text` as the operations leave it, one after the other. */
 export function applyJsonPatch(text: string, operations: readonly Operation[]): string {
@@ -129,6 +51,9 @@ class Patching {
         break;
       case "test":
         this.#test(operation.path, operation.value);
+        break;
+      case "increment":
+        this.#increment(operation);
     }
   }
 
@@ -137,6 +62,20 @@ class Patching {
     this.#work.spend(value.length);
     if (!sameValue(found, value, this.#work))
       throw this.#conflict("The test failed: the stored value is different", "value");
+  }
+
+  #increment({ path, by, min, max }: Increment): void {
+    const found = this.#find(path, "path");
+    const number = textOf(found);
+    this.#work.spend(incrementCost);
+    if (kindOf(number) !== "number") throw this.#conflict("The value is no number", "path");
+    const sum = sumOfNumbers(number, by);
+    if (sum === undefined) throw this.#outOfBounds(`${number} plus ${by} is beyond what is stored`, "by");
+    const refused = (bound: string, member: "min" | "max") =>
+      this.#outOfBounds(`${number} plus ${by} would be ${sum}, and \`${member}\` is ${bound}`, member);
+    if (min !== undefined && compareNumbers(sum, min) < 0) throw refused(min, "min");
+    if (max !== undefined && compareNumbers(sum, max) > 0) throw refused(max, "max");
+    found.content = sum;
   }
 
   #move(from: Segments, path: Segments): void {
@@ -212,6 +151,10 @@ class Patching {
 
   #nowhere(member: "path" | "from"): PatchRefusal {
     return this.#conflict(`\`${member}\` names nothing that exists`, member);
+  }
+
+  #outOfBounds(message: string, member: "by" | "min" | "max"): PatchRefusal {
+    return new PatchRefusal("increment_out_of_bounds", message, `/${this.#at}/${member}`);
   }
 
   #conflict(message: string, member: "path" | "from" | "value"): PatchRefusal {

@@ -5,6 +5,8 @@ export type PatchRefusalCode =
   | "invalid_patch"
   /** It does not match what is stored: a path leads nowhere, or a test fails. */
   | "patch_conflict"
+  /** An increment would pass one of its bounds, or leave a number that is not stored. */
+  | "increment_out_of_bounds"
   /** It has too many operations, or takes too much work. */
   | "patch_too_large";
 
@@ -31,6 +33,9 @@ const maxWork = 16 * 1024 * 1024;
 export const memberCost = 64;
 /** What an element costs that is taken out of its array. */
 export const elementCost = 16;
+
+/** What a sum costs: some microseconds where the magnitudes of two doubles lie far apart. */
+export const incrementCost = 1024;
 
 /** What the work of one patch is counted on. */
 export class PatchWork {

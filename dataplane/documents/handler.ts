@@ -38,6 +38,7 @@ import {
   receiveWrite,
   writeConflict,
 } from "../operation/steps.ts";
+import type { WriteLock } from "../operation/write-lock.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import {
   type DocumentRefusal,
@@ -47,11 +48,10 @@ import {
   maxDepth,
 } from "../store/ports/documents.ts";
 import { type DocumentRef, documentOf, type Path } from "../store/ports/refs.ts";
-import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
 export interface DocumentsDeps extends OperationDeps<DocumentPlan>, FollowDeps {
-  readonly lock: DocumentLock;
+  readonly lock: WriteLock;
 }
 
 export interface DocumentPlan extends OperationPlan {
@@ -136,7 +136,7 @@ async function write(deps: DocumentsDeps, decided: DocumentRequest): Promise<Htt
   const { project, rootKey } = decided.plan;
   const lockPath = [project.config.namespace, project.config.name, rootKey.key, ...decided.subPath];
   // Decided again under the lock: those before it may have taken seconds.
-  return await deps.lock.withLock(lockPath, carryOut);
+  return await deps.lock.withLock("value", lockPath, carryOut);
 }
 
 function readyWrite(deps: DocumentsDeps, received: ReceivedWrite, request: DocumentRequest): ReadyWrite {
@@ -230,7 +230,7 @@ function withPreconditions<T extends { readonly outcome: string }>(
 
 /**
  * Reads the value, checks it against the preconditions, and writes if it is still there. Only for a
- * request that holds the lock of the path (document-lock.ts).
+ * request that holds the lock of the path (write-lock.ts).
  */
 async function compareAndSet<T extends { readonly outcome: string }>(
   { plan, path, preconditions }: ReadyWrite,

@@ -5,9 +5,10 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { applyJsonPatch, type Operation, readJsonPatch } from "../../core/json/json-patch.ts";
+import { applyJsonPatch } from "../../core/json/json-patch.ts";
 import { mergePatch } from "../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../core/json/patch-refusal.ts";
+import { type Operation, readJsonPatch } from "../../core/json/read-json-patch.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 /** `json` = a merge patch without the name. An array is refused: it is probably a JSON Patch. */
@@ -57,7 +58,7 @@ export function readPatch(format: PatchFormat, { text }: CanonicalJson): Patch {
   return { format: "merge-patch", text };
 }
 
-/** Throws Problem `patch_conflict` or `patch_too_large`. */
+/** Throws Problem `patch_conflict`, `increment_out_of_bounds` or `patch_too_large`. */
 export function patched(patch: Patch, text: string): string {
   return refusing(() =>
     patch.format === "merge-patch" ? mergePatch(text, patch.text) : applyJsonPatch(text, patch.operations),

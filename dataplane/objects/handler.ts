@@ -46,6 +46,7 @@ import {
   releaseSlot,
   writeConflict,
 } from "../operation/steps.ts";
+import type { WriteLock } from "../operation/write-lock.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import type { StoredObject } from "../store/ports/objects.ts";
 import { type CollectionRef, collectionOf, type Owner } from "../store/ports/refs.ts";
@@ -69,6 +70,7 @@ import {
 export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps {
   readonly clock: Clock;
   readonly newId: ObjectIds;
+  readonly lock: WriteLock;
   readonly preparer: CollectionPreparer;
   readonly scanSemaphore: Semaphore;
 }
@@ -282,7 +284,7 @@ async function updateObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   const { request, plan, patch, preconditions } = writing;
   const [id = ""] = request.subPath;
   const { store, collection, rules } = plan;
-  return repeatedly(deps, async () => {
+  return repeatedly(deps, request, async () => {
     const stored = await requireVisible(request);
     const owner = requireOwner(plan, stored);
     requirePreconditions(preconditions, stored.text);
@@ -312,7 +314,7 @@ async function deleteObject(deps: ObjectsDeps, writing: ObjectWrite): Promise<Ht
 
 function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string): Promise<HttpResponse> {
   const { plan } = writing;
-  return repeatedly(deps, async () => {
+  return repeatedly(deps, writing.request, async () => {
     const stored = await requireVisible(writing.request);
     requireOwner(plan, stored);
     requirePreconditions(writing.preconditions, stored.text);
@@ -322,18 +324,21 @@ function deleteConditionally(deps: ObjectsDeps, writing: ObjectWrite, id: string
   });
 }
 
-/** Repeats an attempt that returns undefined where another write came first. */
-async function repeatedly(
-  { clock }: ObjectsDeps,
+/** Repeats an attempt that returns undefined where another replica's write came first. */
+function repeatedly(
+  { clock, lock }: ObjectsDeps,
+  { plan, subPath: [id = ""] }: ObjectsRequest,
   attempt: () => Promise<HttpResponse | undefined>,
 ): Promise<HttpResponse> {
-  const deadline = clock.monotonic() + conflictBudgetMs;
-  for (let count = 0; ; count += 1) {
-    const response = await attempt();
-    if (response !== undefined) return response;
-    if (clock.monotonic() >= deadline) throw writeConflict("object");
-    await pauseAfterConflict(count);
-  }
+  return lock.withLock("object", [plan.resource.config.uid, id], async () => {
+    const deadline = clock.monotonic() + conflictBudgetMs;
+    for (let count = 0; ; count += 1) {
+      const response = await attempt();
+      if (response !== undefined) return response;
+      if (clock.monotonic() >= deadline) throw writeConflict("object");
+      await pauseAfterConflict(count);
+    }
+  });
 }
 
 /** The object, which the caller can see. Throws `not_found`. */

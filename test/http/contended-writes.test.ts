@@ -47,6 +47,28 @@ describe.each([
     expect([...outcome(reply), reply.headers["retry-after"]]).toEqual([...lost, "1"]);
   });
 
+  it("no update of one object through one replica: they take turns, and none is done again", async () => {
+    let writes = 0;
+    const replace: Store["replace"] = (...args) => {
+      writes += 1;
+      return store.replace(...args);
+    };
+    served = await serveFrom({ ...store, replace }, [shop]);
+    const { id } = (await served.send("/api/books", { method: "POST", body: { n: 0 }, as: key })).json<{
+      id: string;
+    }>();
+    const body = '[{"op":"increment","path":"/n","by":1}]';
+    const sent = {
+      method: "PATCH",
+      body,
+      as: key,
+      headers: { "content-type": "application/json-patch+json" },
+    } as const;
+    const replies = await Promise.all(Array.from({ length: 20 }, () => served?.send(`/api/books/${id}`, sent)));
+    expect(new Set(replies.map((reply) => reply?.status))).toEqual(new Set([200]));
+    expect(writes).toBe(20);
+  });
+
   it("an object that others keep changing, or whose indexes they keep declaring", async () => {
     const loses = () => Promise.reject(new WriteConflict("The test says so"));
     served = await serveFrom({ ...store, remove: loses, create: loses, declareIndexes: loses }, [shop]);

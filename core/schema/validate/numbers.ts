@@ -1,6 +1,7 @@
 // Exact numbers, where a double is not enough: integers beyond 2^53 as written in the JSON text,
 // and multipleOf in decimals, so that 19.99 is a multiple of 0.01.
 
+import { decimalOf, scaled } from "../../json/decimal.ts";
 import { parseJsonNumbers } from "../../json/parse-json.ts";
 
 export interface ExactValue {
@@ -38,12 +39,6 @@ export function readExactly(text: string): ExactValue | undefined {
   return { value, integers };
 }
 
-interface Decimal {
-  /** value = digits × 10^exponent */
-  readonly digits: bigint;
-  readonly exponent: number;
-}
-
 /** In units of Meter: decimal arithmetic costs more the further the magnitudes lie apart. */
 export function costOfMultipleOf(value: number, divisor: number): number {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return 5;
@@ -57,14 +52,4 @@ export function isMultipleOf(value: number | bigint, divisor: number): boolean {
   const by = decimalOf(String(divisor));
   const exponent = Math.min(dividend.exponent, by.exponent);
   return scaled(dividend, exponent) % scaled(by, exponent) === 0n;
-}
-
-function decimalOf(text: string): Decimal {
-  const [mantissa = "0", power = "0"] = text.split("e");
-  const [whole = "0", fraction = ""] = mantissa.split(".");
-  return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
-}
-
-function scaled({ digits, exponent }: Decimal, to: number): bigint {
-  return digits * 10n ** BigInt(exponent - to);
 }

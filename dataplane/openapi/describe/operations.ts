@@ -57,7 +57,8 @@ export interface OperationEntry {
 export const json = "application/json";
 const patchOf = (merged: Shape) =>
   ({ "application/merge-patch+json": merged, "application/json-patch+json": "JsonPatch" }) as const;
-const patchDescription = "A merge patch (RFC 7396) or a JSON Patch (RFC 6902). All of it takes effect, or nothing.";
+const patchDescription =
+  "A merge patch (RFC 7396) or a JSON Patch (RFC 6902, with `increment`). All of it takes effect, or nothing.";
 const tagged = ["ETag"] as const;
 const replayed = ["Idempotent-Replayed"] as const;
 /** Reads that a client may make only of what it does not have. */

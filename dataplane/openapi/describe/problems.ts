@@ -26,7 +26,7 @@ const problemsOf = {
   write: ["outcome_unknown", "store_full"],
   largeAnswer: ["query_busy"],
   fields: ["invalid_parameter"],
-  patch: ["invalid_patch", "patch_conflict", "patch_too_large"],
+  patch: ["invalid_patch", "patch_conflict", "increment_out_of_bounds", "patch_too_large"],
   writeConflict: ["write_conflict"],
   idempotency: ["invalid_header", "idempotency_key_reused"],
   preconditions: ["invalid_header", "precondition_failed"],

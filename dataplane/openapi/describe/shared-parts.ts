@@ -72,16 +72,19 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
   },
   JsonPatch: {
     type: "array",
-    description: "RFC 6902: operations, in order.",
+    description: "RFC 6902: operations, in order. `increment` adds to a number, and is this service's own.",
     maxItems: 1000,
     items: {
       type: "object",
       required: ["op", "path"],
       properties: {
-        op: { enum: ["add", "remove", "replace", "move", "copy", "test"] },
+        op: { enum: ["add", "remove", "replace", "move", "copy", "test", "increment"] },
         path: { type: "string", description: "RFC 6901 pointer." },
         from: { type: "string", description: "RFC 6901 pointer; for `move` and `copy`." },
         value: { description: "For `add`, `replace` and `test`." },
+        by: { type: "number", description: "For `increment`: what is added; below 0 to subtract." },
+        min: { type: "number", description: "For `increment`: the least sum, otherwise 409." },
+        max: { type: "number", description: "For `increment`: the greatest sum, otherwise 409." },
       },
     },
   },

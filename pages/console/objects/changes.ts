@@ -3,9 +3,9 @@
 // A PUT would keep removed members. Values stay text, so that no number is rounded.
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
-import { maxOperations } from "../../../core/json/json-patch.ts";
 import { pointerOf } from "../../../core/json/json-pointer.ts";
 import { membersOf, valuesOf, withoutMembers } from "../../../core/json/members.ts";
+import { maxOperations } from "../../../core/json/read-json-patch.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 
 /** What the server sets, which nobody edits. */

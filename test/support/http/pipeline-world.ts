@@ -12,7 +12,6 @@ import { createAuthentication } from "../../../dataplane/authenticate/create-aut
 import { createStreams } from "../../../dataplane/changes/streams.ts";
 import { createUnreadRoom } from "../../../dataplane/changes/unread-room.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
-import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
 import { createPage } from "../../../dataplane/http/page.ts";
 import { createHttpServer } from "../../../dataplane/http/server.ts";
 import { createScanSemaphore } from "../../../dataplane/objects/list/filter-and-sort.ts";
@@ -24,6 +23,7 @@ import { createUsage } from "../../../dataplane/observe/usage.ts";
 import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
 import { createSignInOffers } from "../../../dataplane/openapi/handler.ts";
 import type { PlanCache } from "../../../dataplane/operation/plan-cache.ts";
+import { createWriteLock } from "../../../dataplane/operation/write-lock.ts";
 import { type CachedPlan, createPipeline } from "../../../dataplane/pipeline.ts";
 import { createQuotas } from "../../../dataplane/quotas/quotas.ts";
 import { publicAddress } from "../../../dataplane/route/find-project.ts";
@@ -134,7 +134,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       preparer,
       scanSemaphore: createScanSemaphore(),
       fairShare: options.fairShare ?? createFairShareLimiter(clock),
-      lock: createDocumentLock(),
+      lock: createWriteLock(),
       bodyBudget: createMemoryBudget(memory.bodies),
       plans,
       streams: createStreams({

@@ -60,7 +60,7 @@ export interface paths {
         head?: never;
         /**
          * Change parts of an object at any depth
-         * @description A merge patch (RFC 7396) or a JSON Patch (RFC 6902). All of it takes effect, or nothing.
+         * @description A merge patch (RFC 7396) or a JSON Patch (RFC 6902, with `increment`). All of it takes effect, or nothing.
          *
          *     Who may: Any caller with credentials and access level Write.
          */
@@ -210,7 +210,7 @@ export interface components {
             /** @description The path of the request. */
             instance: string;
             /** @enum {string} */
-            code: "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep" | "body_required" | "object_required" | "invalid_patch" | "reserved_field" | "validation_failed" | "invalid_parameter" | "sort_not_indexed" | "query_too_expensive" | "invalid_path" | "invalid_index" | "invalid_request" | "invalid_header" | "authentication_required" | "invalid_credentials" | "token_expired" | "insufficient_access" | "project_read_only" | "quota_exceeded" | "not_found" | "unknown_project" | "unknown_resource" | "unknown_root_key" | "unknown_path" | "parent_not_found" | "index_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "key_exists" | "index_out_of_range" | "not_a_container" | "patch_conflict" | "position_expired" | "precondition_failed" | "body_too_large" | "patch_too_large" | "document_too_large" | "path_too_long" | "unsupported_media_type" | "idempotency_key_reused" | "login_throttled" | "write_throttled" | "too_many_sessions" | "too_many_streams" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_coding_not_supported" | "project_off" | "project_unavailable" | "store_unavailable" | "data_lost" | "outcome_unknown" | "write_conflict" | "index_building" | "project_busy" | "query_busy" | "streams_busy" | "body_busy" | "login_busy" | "store_full";
+            code: "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep" | "body_required" | "object_required" | "invalid_patch" | "reserved_field" | "validation_failed" | "invalid_parameter" | "sort_not_indexed" | "query_too_expensive" | "invalid_path" | "invalid_index" | "invalid_request" | "invalid_header" | "authentication_required" | "invalid_credentials" | "token_expired" | "insufficient_access" | "project_read_only" | "quota_exceeded" | "not_found" | "unknown_project" | "unknown_resource" | "unknown_root_key" | "unknown_path" | "parent_not_found" | "index_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "key_exists" | "index_out_of_range" | "not_a_container" | "patch_conflict" | "increment_out_of_bounds" | "position_expired" | "precondition_failed" | "body_too_large" | "patch_too_large" | "document_too_large" | "path_too_long" | "unsupported_media_type" | "idempotency_key_reused" | "login_throttled" | "write_throttled" | "too_many_sessions" | "too_many_streams" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_coding_not_supported" | "project_off" | "project_unavailable" | "store_unavailable" | "data_lost" | "outcome_unknown" | "write_conflict" | "index_building" | "project_busy" | "query_busy" | "streams_busy" | "body_busy" | "login_busy" | "store_full";
             /** @description The service's log has it too. */
             requestId: string;
             errors?: components["schemas"]["ProblemItem"][];
@@ -251,16 +251,22 @@ export interface components {
         MergePatch: {
             [key: string]: unknown;
         };
-        /** @description RFC 6902: operations, in order. */
+        /** @description RFC 6902: operations, in order. `increment` adds to a number, and is this service's own. */
         JsonPatch: {
             /** @enum {unknown} */
-            op: "add" | "remove" | "replace" | "move" | "copy" | "test";
+            op: "add" | "remove" | "replace" | "move" | "copy" | "test" | "increment";
             /** @description RFC 6901 pointer. */
             path: string;
             /** @description RFC 6901 pointer; for `move` and `copy`. */
             from?: string;
             /** @description For `add`, `replace` and `test`. */
             value?: unknown;
+            /** @description For `increment`: what is added; below 0 to subtract. */
+            by?: number;
+            /** @description For `increment`: the least sum, otherwise 409. */
+            min?: number;
+            /** @description For `increment`: the greatest sum, otherwise 409. */
+            max?: number;
         }[];
         /** @description Any JSON value. */
         Value: unknown;
@@ -962,7 +968,10 @@ export interface components {
                 };
             };
         };
-        /** @description - `patch_conflict`: The patch does not fit the stored value */
+        /**
+         * @description - `patch_conflict`: The patch does not fit the stored value
+         *     - `increment_out_of_bounds`: The increment would pass a bound
+         */
         Problem409: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -984,7 +993,7 @@ export interface components {
                     /** @constant */
                     status?: 409;
                     /** @enum {unknown} */
-                    code?: "patch_conflict";
+                    code?: "patch_conflict" | "increment_out_of_bounds";
                 };
             };
         };

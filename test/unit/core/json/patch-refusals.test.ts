@@ -1,8 +1,9 @@
 // What a JSON Patch that fits no array says: `-` is advised only where something can be added.
 
 import { expect, it } from "vitest";
-import { applyJsonPatch, readJsonPatch } from "../../../../core/json/json-patch.ts";
+import { applyJsonPatch } from "../../../../core/json/json-patch.ts";
 import { PatchRefusal } from "../../../../core/json/patch-refusal.ts";
+import { readJsonPatch } from "../../../../core/json/read-json-patch.ts";
 
 function messageOf(operation: string): string {
   try {

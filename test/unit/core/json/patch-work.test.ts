@@ -3,9 +3,10 @@
 
 import { describe, expect, it } from "vitest";
 import { EditableArray, EditableObject } from "../../../../core/json/editable.ts";
-import { applyJsonPatch, maxOperations, readJsonPatch } from "../../../../core/json/json-patch.ts";
+import { applyJsonPatch } from "../../../../core/json/json-patch.ts";
 import { mergePatch } from "../../../../core/json/merge-patch.ts";
 import { PatchRefusal, PatchWork } from "../../../../core/json/patch-refusal.ts";
+import { maxOperations, readJsonPatch } from "../../../../core/json/read-json-patch.ts";
 
 const mebibyte = 1024 * 1024;
 const ones = `[${Array(mebibyte / 2)

@@ -4,9 +4,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
-import { applyJsonPatch, maxOperations, readJsonPatch } from "../../../../core/json/json-patch.ts";
+import { applyJsonPatch } from "../../../../core/json/json-patch.ts";
 import { mergePatch } from "../../../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../../../core/json/patch-refusal.ts";
+import { maxOperations, readJsonPatch } from "../../../../core/json/read-json-patch.ts";
 import { jsonTexts, someKeys } from "../../../support/json/random-json.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 import {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../../core/json/canonical.ts";
-import { applyJsonPatch, readJsonPatch } from "../../../../../core/json/json-patch.ts";
+import { applyJsonPatch } from "../../../../../core/json/json-patch.ts";
+import { readJsonPatch } from "../../../../../core/json/read-json-patch.ts";
 import { editablePart, readEdited } from "../../../../../pages/console/objects/changes.ts";
 
 describe("what a person edits of a stored object", () => {
