@@ -2,7 +2,7 @@
 // of nested objects, with their types, and whether other top-level members are refused.
 
 import type { Json } from "../config/types.ts";
-import { alwaysInPlace, type SchemaNode, type SchemaTree } from "./read/schema-tree.ts";
+import { type SchemaNode, type SchemaTree, unconditional } from "./read/schema-tree.ts";
 
 export type JsonType = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
 
@@ -82,15 +82,6 @@ export function isClosed(root: SchemaNode): boolean {
       (single.get("additionalProperties") === false && (named.get("patternProperties")?.size ?? 0) === 0) ||
       (single.get("unevaluatedProperties") === false && !hasPatterns && !isConditional),
   );
-}
-
-/** The schemas themselves, and all that apply whenever they do. */
-function unconditional(trees: readonly SchemaTree[]): readonly SchemaTree[] {
-  const found = new Set(trees);
-  for (const tree of found) {
-    if (typeof tree !== "boolean") for (const part of alwaysInPlace(tree)) found.add(part);
-  }
-  return [...found];
 }
 
 function propertiesOf(nodes: readonly SchemaNode[]): ReadonlyMap<string, readonly SchemaTree[]> {

@@ -1,7 +1,7 @@
 // Turns the JSON Schema of an ApiResource, whatever its draft, into schemas of 2020-12 for another
 // document: a referenced schema becomes a definition with a name of the caller's. Unknown keywords
 // are left out, and `default`, which generators of clients take for a promise that the member
-// exists, is only described.
+// exists, is only described, also where it is filled in.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";
@@ -24,11 +24,18 @@ export interface Naming {
   refTo(name: string): string;
 }
 
+/** What the service does with the defaults of a schema. */
+export interface ShownDefaults {
+  readonly areFilled: boolean;
+  /** Required members that may be left out, by the pointer of each schema object. */
+  readonly optional?: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
 /** `schema` is one that compiles. */
-export function portableSchema(schema: JsonObject, naming: Naming): PortableSchema {
+export function portableSchema(schema: JsonObject, naming: Naming, defaults: ShownDefaults): PortableSchema {
   const read = readSchema(schema, new SchemaReport());
   if (read === undefined) throw new Error("A schema that does not compile can't be shown");
-  const exporter = new Exporter(schema, naming);
+  const exporter = new Exporter(schema, naming, defaults);
   const root = exporter.export(read.root) as JsonObject;
   return { root, definitions: exporter.finish() };
 }
@@ -39,12 +46,14 @@ const leftOut: ReadonlySet<string> = new Set(["$comment", "contentSchema"]);
 class Exporter {
   readonly #schema: JsonObject;
   readonly #naming: Naming;
+  readonly #defaults: ShownDefaults;
   readonly #names = new Map<SchemaTree, string>();
   readonly #waiting: { readonly name: string; readonly tree: SchemaTree }[] = [];
 
-  constructor(schema: JsonObject, naming: Naming) {
+  constructor(schema: JsonObject, naming: Naming, defaults: ShownDefaults) {
     this.#schema = schema;
     this.#naming = naming;
+    this.#defaults = defaults;
   }
 
   export(tree: SchemaTree): Json {
@@ -55,7 +64,7 @@ class Exporter {
     return Object.fromEntries([
       ...this.#described(tree),
       ...Object.entries(first ?? {}),
-      ...tree.assertions,
+      ...this.#assertions(tree),
       ...lists,
       ...this.#named(tree),
       ...[...tree.single].map(([keyword, inner]): [string, Json] => [keyword, this.export(inner)]),
@@ -82,6 +91,16 @@ class Exporter {
     return { $ref: this.#naming.refTo(name) };
   }
 
+  #assertions({ assertions, pointer }: SchemaNode): ReadonlyMap<string, Json> {
+    const optional = this.#defaults.optional?.get(pointer);
+    const required = assertions.get("required");
+    if (optional === undefined || !Array.isArray(required)) return assertions;
+    return new Map<string, Json>(assertions).set(
+      "required",
+      required.filter((name) => !optional.has(name)),
+    );
+  }
+
   #lists({ lists }: SchemaNode): Map<string, readonly Json[]> {
     return new Map([...lists].map(([keyword, trees]) => [keyword, trees.map((tree) => this.export(tree))]));
   }
@@ -101,18 +120,21 @@ class Exporter {
     const described = Object.entries(kept).filter(
       ([keyword]) => (annotations.has(keyword) && !leftOut.has(keyword)) || isExtension(keyword),
     );
-    return suggested === undefined ? described : [...described, ...suggestion(given.description, suggested)];
+    return suggested === undefined ? described : [...described, ...this.#suggestion(given.description, suggested)];
+  }
+
+  /** A default, for programs and for people. */
+  #suggestion(description: Json | undefined, value: Json): readonly [string, Json][] {
+    const text = JSON.stringify(value);
+    const sentences = typeof description === "string" && description !== "" ? [description] : [];
+    const sentence = this.#defaults.areFilled
+      ? `Default: \`${text}\`, filled in where a new object lacks it.`
+      : `Suggested value: \`${text}\`; it is not filled in.`;
+    if (text.length <= maxShownDefault) sentences.push(sentence);
+    const entries: [string, Json][] = [["x-default", value]];
+    return sentences.length === 0 ? entries : [["description", sentences.join(" ")], ...entries];
   }
 }
 
 /** Characters of JSON; what is longer is not repeated for people. */
 const maxShownDefault = 100;
-
-/** A default that never fills in a value, for programs and for people. */
-function suggestion(description: Json | undefined, value: Json): readonly [string, Json][] {
-  const text = JSON.stringify(value);
-  const sentences = typeof description === "string" && description !== "" ? [description] : [];
-  if (text.length <= maxShownDefault) sentences.push(`Suggested value: \`${text}\`; it is not filled in.`);
-  const entries: [string, Json][] = [["x-default", value]];
-  return sentences.length === 0 ? entries : [["description", sentences.join(" ")], ...entries];
-}

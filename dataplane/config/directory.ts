@@ -14,11 +14,14 @@ import type {
   UserConfig,
 } from "../../core/config/types.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
+import type { Defaults } from "../../core/schema/defaults/compile-defaults.ts";
 import type { ConfigFit } from "./config-fit.ts";
 
 export interface LiveResource {
   readonly config: ResourceConfig;
   readonly schema: CompiledSchema;
+  /** Present where defaults are filled in. */
+  readonly defaults?: Defaults;
   /**
    * Revision of the last publication of this resource's config, also where that changed nothing;
    * orders index declarations among replicas.

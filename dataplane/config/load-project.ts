@@ -15,6 +15,7 @@ import type {
   SigningRing,
 } from "../../core/config/types.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
+import { compileDefaults } from "../../core/schema/defaults/compile-defaults.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveProject, LiveResource } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
@@ -159,5 +160,8 @@ export function makeLiveResource(
   const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
   const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
   if (!compiled.ok) return compiled;
-  return { ok: true, resource: Object.freeze({ config, schema: compiled.schema, revision }) };
+  const filled = config.defaults === "Apply" ? compileDefaults(config.schema) : undefined;
+  if (filled?.ok === false) return filled;
+  const defaults = filled && { defaults: filled.defaults };
+  return { ok: true, resource: Object.freeze({ config, schema: compiled.schema, ...defaults, revision }) };
 }

@@ -8,6 +8,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import { WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Selection, selected } from "../../core/json/selection.ts";
+import { type Insertion, withInsertions } from "../../core/schema/defaults/filling.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import { authorizeObjects, type ObjectGrant } from "../authorize/authorize.ts";
@@ -27,7 +28,6 @@ import {
 import { type HttpResponse, noContent } from "../http/exchange.ts";
 import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
 import {
-  maxObjectBytes,
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
@@ -60,8 +60,10 @@ import type { CollectionPreparer } from "./prepare-collection.ts";
 import {
   type Metadata,
   metadataOf,
+  missingDefaults,
   newObjectText,
   type ObjectRules,
+  objectRules,
   validateNew,
   validatePatch,
   validateUpdate,
@@ -101,7 +103,7 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
     resource,
     grant,
     collection: collectionOf(config, resource.config),
-    rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
+    rules: objectRules(resource, config),
     url: `${input.base}/api/${target.resource}`,
     list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
     fields: isOne && input.query !== "" ? chosenFieldsOf(input.query, resource.schema) : undefined,
@@ -256,11 +258,15 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   requireCollectionPreconditions(writing.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = await plan.limiter.runFairly(
-    () => validateNew(plan.rules, body, id, metadataBy(plan, created)),
+  const object = await plan.limiter.runFairly(
+    () => ({
+      id,
+      owner: ownerOf(caller),
+      text: validateNew(plan.rules, body, id, metadataBy(plan, created)),
+      ...(post && { record: recordOf(post, [id, created, ...filledPart(plan.rules, body)]) }),
+    }),
     request.admission.slot,
   );
-  const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
   const result = await writing.guarded(() => store.create(collection, object, maxObjects));
   if (result.outcome === "repeated") return replayCreate(plan, body, result.record);
   if (result.outcome === "quota_exceeded") {
@@ -269,10 +275,17 @@ async function createObject(deps: ObjectsDeps, writing: ObjectWrite, body: Canon
   return writtenResponse(201, result.text, { Location: `${plan.url}/${id}` });
 }
 
+/** The defaults that were filled in, for the record: the schema may change until it is read. */
+function filledPart(rules: ObjectRules, body: CanonicalJson): readonly string[] {
+  const insertions = missingDefaults(rules, body);
+  return insertions.length === 0 ? [] : [Buffer.from(JSON.stringify(insertions)).toString("base64url")];
+}
+
 /** The response to the first of several equal requests: the record has what the service added. */
 function replayCreate(plan: ObjectsPlan, body: CanonicalJson, record: string): HttpResponse {
-  const [id = "", created] = generatedOf(record, body);
-  const text = newObjectText(body, id, metadataBy(plan, Number(created)));
+  const [id = "", created, filled] = generatedOf(record, body);
+  const insertions: Insertion[] = filled === undefined ? [] : JSON.parse(Buffer.from(filled, "base64url").toString());
+  const text = newObjectText(withInsertions(body.text, insertions), id, metadataBy(plan, Number(created)));
   return writtenResponse(201, text, { Location: `${plan.url}/${id}`, ...replayed });
 }
 

@@ -2,13 +2,17 @@
 // update into the stored text. Works on JSON text, so that numbers and the order of members stay as
 // sent.
 
+import type { ProjectSettings } from "../../core/config/types.ts";
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { kindOf, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
 import { parseJson } from "../../core/json/parse-json.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
+import { type Filling, type Insertion, insertionsOf, withInsertions } from "../../core/schema/defaults/filling.ts";
+import type { LiveResource } from "../config/directory.ts";
 import { type Patch, patched } from "../http/patch.ts";
+import { maxObjectBytes } from "../operation/plan.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
@@ -27,8 +31,15 @@ export interface Metadata {
 /** What the data of every stored object must meet, whichever request leaves it. */
 export interface ObjectRules {
   readonly schema: CompiledSchema;
+  /** What is filled into new objects; absent = nothing. */
+  readonly filling?: Filling;
   /** Bytes of the data. A larger object may change, but not grow. */
   readonly maxBytes: number;
+}
+
+export function objectRules({ schema, defaults }: LiveResource, { limits }: ProjectSettings): ObjectRules {
+  const filling = defaults?.filling;
+  return { schema, maxBytes: maxObjectBytes(limits), ...(filling && { filling }) };
 }
 
 /** The text of a new object. Throws Problem, such as `reserved_field` or `validation_failed`. */
@@ -37,13 +48,28 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
   for (const { name } of membersOf(body.text)) {
     if (serviceMembers.has(name) || listParameters.has(name)) throw reserved(name, "leave it out");
   }
-  requireStorable(rules, body.text, "{}");
-  return newObjectText(body, id, metadata);
+  const data = rules.filling === undefined ? body.text : withDefaults(rules, body);
+  requireStorable(rules, data, "{}");
+  return newObjectText(data, id, metadata);
 }
 
-/** The same of a body that was validated before. */
-export function newObjectText({ text }: CanonicalJson, id: string, metadata: Metadata): string {
-  return textOf({ id: JSON.stringify(id), data: text, _metadata: JSON.stringify(metadata) });
+function withDefaults(rules: ObjectRules, body: CanonicalJson): string {
+  const data = withInsertions(body.text, missingDefaults(rules, body));
+  requireDepth(data);
+  return data;
+}
+
+/** The defaults that a body lacks, and where they go. */
+export function missingDefaults({ filling, maxBytes }: ObjectRules, { text }: CanonicalJson): readonly Insertion[] {
+  if (filling === undefined) return [];
+  const insertions = insertionsOf(filling, text, maxBytes);
+  if (insertions === undefined) throw tooLarge(maxBytes, "more with its defaults");
+  return insertions;
+}
+
+/** The same of data that were validated before. */
+export function newObjectText(data: string, id: string, metadata: Metadata): string {
+  return textOf({ id: JSON.stringify(id), data, _metadata: JSON.stringify(metadata) });
 }
 
 /**
@@ -109,6 +135,10 @@ function requireServiceMembersUnchanged(text: string, before: SplitObject): void
 /** The checks that POST and PUT pass while their body is read, for the object that a patch made. */
 function requireNamesAndDepth(data: string): void {
   for (const { name } of membersOf(data)) if (listParameters.has(name)) throw reserved(name, "leave it out");
+  requireDepth(data);
+}
+
+function requireDepth(data: string): void {
   if (depthOf(data) > maxDepth)
     throw new Problem("too_deep", `An object may be nested at most ${maxDepth} levels deep`);
 }
@@ -116,14 +146,16 @@ function requireNamesAndDepth(data: string): void {
 /** The size comes first: it bounds the work of the schema. */
 function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
   const bytes = Buffer.byteLength(data);
-  if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
-    throw new Problem(
-      "document_too_large",
-      `An object may have at most ${maxBytes} bytes (spec.limits.maxObjectBytes of the Project), but this one would have ${bytes}; make it smaller`,
-    );
-  }
+  if (bytes > maxBytes && bytes > Buffer.byteLength(before)) throw tooLarge(maxBytes, bytes);
   const errors = schema.validate(parseJson(data), data);
   if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
+}
+
+function tooLarge(maxBytes: number, bytes: number | string): Problem {
+  return new Problem(
+    "document_too_large",
+    `An object may have at most ${maxBytes} bytes (spec.limits.maxObjectBytes of the Project), but this one would have ${bytes}; make it smaller`,
+  );
 }
 
 /** Whether a stored text is valid by a schema, which may be newer than it. */

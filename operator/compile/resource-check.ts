@@ -1,10 +1,13 @@
 // Checks whether the schema and the indexes of an ApiResource can be used, once per spec object: a
-// reconcile touches all of a project. Nothing is validated here, so that no validator is compiled.
+// reconcile touches all of a project. Nothing but defaults that are applied is validated here, so
+// that no other validator is compiled.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
 import { nearest } from "../../core/nearest.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type CheckedSchema, checkSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
+import { checkDefaults } from "../../core/schema/defaults/compile-defaults.ts";
+import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { type Fault, type Notice, type Result, refuseAll } from "../model/verdict.ts";
 
@@ -45,7 +48,7 @@ export function createResourceCheck(): CheckResource {
 
 function check(spec: ResourceSpec): Result<readonly IndexField[]> {
   const checked = checkSchema(spec.schema);
-  const problems = checked.ok ? checked.schema.contradictions : checked.problems;
+  const problems = checked.ok ? unusableParts(checked.schema, spec) : checked.problems;
   if (!checked.ok || problems.length > 0) {
     const faults = problems.map(({ pointer, message }) => ({ pointer: `/spec/schema${pointer}`, message }));
     return refuseAll("InvalidSchema", faults);
@@ -53,6 +56,14 @@ function check(spec: ResourceSpec): Result<readonly IndexField[]> {
   const { schema } = checked;
   const indexes = checkIndexes(schema, spec.indexes);
   return indexes.ok ? { ...indexes, notices: schema.warnings.map(schemaNotice) } : indexes;
+}
+
+/** Why a schema that compiles is refused all the same. */
+function unusableParts(
+  { contradictions }: CheckedSchema,
+  { schema, defaults }: ResourceSpec,
+): readonly SchemaProblem[] {
+  return contradictions.length > 0 || defaults !== "Apply" ? contradictions : checkDefaults(schema);
 }
 
 function schemaNotice(warning: { readonly pointer: string; readonly message: string }): Notice {

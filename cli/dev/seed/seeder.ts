@@ -11,7 +11,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { mapLimited } from "../../../core/map-limited.ts";
 import type { Directory, LiveProject, LiveResource } from "../../../dataplane/config/directory.ts";
 import type { CollectionPreparer } from "../../../dataplane/objects/prepare-collection.ts";
-import { maxObjectBytes } from "../../../dataplane/operation/plan.ts";
+import { objectRules } from "../../../dataplane/objects/validate-object.ts";
 import type { DocumentReads, DocumentWrites } from "../../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
@@ -209,8 +209,7 @@ async function seedObjects(
   if (present > 0) {
     return isAsked ? notSeeded(`${name} has ${present} ${objectNoun(present)} already`, "note") : undefined;
   }
-  const rules = { schema: resource.schema, maxBytes: maxObjectBytes(project.config.limits) };
-  const toObject = createSeededObjects(rules, clock);
+  const toObject = createSeededObjects(objectRules(resource, project.config), clock);
   const total = await checkAll(file, toObject, maxObjects);
   const create = (object: NewObject) => store.create(collection, object, maxObjects);
   const ids: string[] = [];

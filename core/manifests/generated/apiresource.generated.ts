@@ -16,6 +16,7 @@ export interface ApiResourceSpec {
   };
   readonly resourceName?: string;
   readonly schema: JsonObject;
+  readonly defaults: "Describe" | "Apply";
   readonly indexes?: readonly string[];
   readonly access: {
     readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
@@ -158,6 +159,14 @@ export const apiResourceSchema: SchemaNode = {
               }
             }
           }
+        },
+        "defaults": {
+          "type": "string",
+          "enum": [
+            "Describe",
+            "Apply"
+          ],
+          "default": "Describe"
         },
         "indexes": {
           "type": "array",

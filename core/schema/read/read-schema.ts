@@ -48,6 +48,7 @@ interface OpenNode extends SchemaNode {
   readonly single: Map<SingleKeyword, SchemaTree>;
   readonly lists: Map<ListKeyword, readonly SchemaTree[]>;
   readonly named: Map<NamedKeyword, ReadonlyMap<string, SchemaTree>>;
+  default: Json | undefined;
 }
 
 /** Next to `$ref`, drafts before 2020-12 read only definitions. */
@@ -121,6 +122,7 @@ class SchemaReader {
       single: new Map(),
       lists: new Map(),
       named: new Map(),
+      default: value.default,
     };
     this.nodes.push(node);
     if (this.#schemas <= schemaLimits.subschemas) this.#readKeywords(node, value);

@@ -18,6 +18,8 @@ export interface SchemaNode {
   readonly single: ReadonlyMap<SingleKeyword, SchemaTree>;
   readonly lists: ReadonlyMap<ListKeyword, readonly SchemaTree[]>;
   readonly named: ReadonlyMap<NamedKeyword, ReadonlyMap<string, SchemaTree>>;
+  /** Also next to `$ref`, where older drafts ignore assertions. */
+  readonly default: Json | undefined;
 }
 
 export interface Reference {
@@ -85,6 +87,15 @@ export function* inPlace(node: SchemaNode): Generator<{ readonly tree: SchemaTre
 /** Schemas that always apply to `node`'s value: targets of references, and its `allOf`. */
 export function alwaysInPlace(node: SchemaNode): readonly SchemaTree[] {
   return [...node.references.map(({ target }) => target), ...(node.lists.get("allOf") ?? [])];
+}
+
+/** The schemas themselves, and all that apply whenever they do. */
+export function unconditional(trees: readonly SchemaTree[]): readonly SchemaTree[] {
+  const found = new Set(trees);
+  for (const tree of found) {
+    if (typeof tree !== "boolean") for (const part of alwaysInPlace(tree)) found.add(part);
+  }
+  return [...found];
 }
 
 /** Schemas of the members and items of `node`'s value. */

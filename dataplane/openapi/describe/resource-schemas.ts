@@ -3,8 +3,10 @@
 // extended safely, the response's schema says less.
 
 import type { Json, JsonObject } from "../../../core/config/types.ts";
+import { valueAtPointer } from "../../../core/json/json-pointer.ts";
 import { isObject } from "../../../core/json/json-value.ts";
-import { portableSchema } from "../../../core/schema/portable-schema.ts";
+import type { Defaults } from "../../../core/schema/defaults/compile-defaults.ts";
+import { portableSchema, type ShownDefaults } from "../../../core/schema/portable-schema.ts";
 import type { LiveResource } from "../../config/directory.ts";
 import { type Components, refTo } from "./components.ts";
 
@@ -16,24 +18,52 @@ interface ResourceSchemas {
   readonly page: JsonObject;
 }
 
-export function addResourceSchemas(components: Components, { config }: LiveResource): ResourceSchemas {
-  const { name } = config;
+export function addResourceSchemas(components: Components, { config, defaults }: LiveResource): ResourceSchemas {
+  const { name, schema } = config;
+  const areFilled = defaults !== undefined;
   const sent = components.reserve("schemas", name);
-  const { root, definitions } = portableSchema(config.schema, {
-    nameOf: (pointer) =>
-      pointer === "" ? sent : components.reserve("schemas", `${name}.${pointer.slice(pointer.lastIndexOf("/") + 1)}`),
-    refTo: (definition) => `#/components/schemas/${definition}`,
-  });
-  for (const [definition, schema] of definitions) components.put("schemas", definition, usable(schema));
-  const data = usable(root) as JsonObject;
-  components.put("schemas", sent, data);
-  const stored = components.add("schemas", `${name}.stored`, storedSchema(data, sent, components));
+  const isShorter = areFilled && leavesOut(schema, defaults.optional);
+  if (isShorter) addData(components, schema, { root: sent, prefix: name, suffix: ".sent" }, { areFilled, ...defaults });
+  const whole = isShorter ? components.reserve("schemas", `${name}.data`) : sent;
+  const data = addData(components, schema, { root: whole, prefix: name, suffix: "" }, { areFilled });
+  const stored = components.add("schemas", `${name}.stored`, storedSchema(data, whole, components));
   return {
     sent: refTo("schemas", sent),
     changes: components.add("schemas", `${name}.changes`, changesSchema(data)),
     stored,
     page: components.add("schemas", `${name}.page`, pageSchema(stored)),
   };
+}
+
+/** Whether a required member may be missing in what is sent, because it is filled in. */
+function leavesOut(schema: JsonObject, optional: Defaults["optional"]): boolean {
+  return [...optional].some(([pointer, names]) => {
+    const given = valueAtPointer(schema, pointer);
+    const required = isObject(given) ? given.required : undefined;
+    return Array.isArray(required) && required.some((name) => names.has(name));
+  });
+}
+
+/** Adds the schema under a reserved name, and its definitions. */
+function addData(
+  components: Components,
+  schema: JsonObject,
+  names: { readonly root: string; readonly prefix: string; readonly suffix: string },
+  defaults: ShownDefaults,
+): JsonObject {
+  const nameOf = (pointer: string): string => {
+    if (pointer === "") return names.root;
+    return components.reserve(
+      "schemas",
+      `${names.prefix}.${pointer.slice(pointer.lastIndexOf("/") + 1)}${names.suffix}`,
+    );
+  };
+  const refTo = (definition: string): string => `#/components/schemas/${definition}`;
+  const { root, definitions } = portableSchema(schema, { nameOf, refTo }, defaults);
+  for (const [definition, content] of definitions) components.put("schemas", definition, usable(content));
+  const data = usable(root) as JsonObject;
+  components.put("schemas", names.root, data);
+  return data;
 }
 
 const owned = { id: { $ref: "#/components/schemas/Id" }, _metadata: { $ref: "#/components/schemas/Metadata" } };

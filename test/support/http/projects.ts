@@ -195,6 +195,7 @@ export interface ResourceOptions {
   readonly indexes?: readonly (string | IndexField)[];
   readonly access?: Partial<OperationAccess>;
   readonly scope?: { readonly read?: Scope; readonly write?: Scope };
+  readonly defaults?: "Apply";
   readonly changes?: ChangeLogConfig;
   readonly maxObjects?: number;
 }
@@ -215,6 +216,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     },
     scope: { read: "Own", write: "Own", ...options.scope },
     maxObjects: options.maxObjects ?? 1_000_000,
+    ...(options.defaults && { defaults: options.defaults }),
     ...(options.changes && { changes: options.changes }),
   };
   return (parts) => ({ ...parts, resources: new Map(parts.resources).set(name, resource) });

@@ -30,6 +30,17 @@ describe("the check of resources", () => {
     for (const [given, indexes] of cases) expect(check(given)).toEqual({ ok: true, value: indexes, notices: [] });
   });
 
+  test("refuses a default that can't be filled in, where defaults are applied", () => {
+    const check = createResourceCheck();
+    const given = spec({ a: { anyOf: [{ properties: { n: { default: 1 } } }] } });
+    const pointer = "/spec/schema/properties/a/anyOf/0/properties/n/default";
+    expect(check({ ...given, defaults: "Apply" })).toMatchObject({
+      ok: false,
+      refusal: { reason: "InvalidSchema", faults: [{ pointer }] },
+    });
+    expect(check({ ...given, defaults: "Describe" })).toMatchObject({ ok: true });
+  });
+
   test("remembers an answer with the spec, refusals too", () => {
     const check = createResourceCheck();
     for (const given of [
