@@ -157,6 +157,8 @@ export interface ResourceConfig {
   readonly access: OperationAccess;
   readonly scope: { readonly read: Scope; readonly write: Scope };
   readonly maxObjects: number;
+  /** Absent = an update has to meet the whole schema. */
+  readonly updates?: "Ratchet";
   /** Absent = defaults of the schema only describe. */
   readonly defaults?: "Apply";
   /** Absent = its changes are not logged, and can't be followed. */

@@ -10,7 +10,7 @@ import { schemaLimits } from "./limits.ts";
 import { checkTree } from "./read/check-tree.ts";
 import { readSchema, type SchemaRead } from "./read/read-schema.ts";
 import { type SchemaProblem, SchemaReport } from "./read/report.ts";
-import { compileValidator } from "./validate/compile-validator.ts";
+import { compileValidator, type Validate } from "./validate/compile-validator.ts";
 
 interface PendingValue {
   readonly value: unknown;
@@ -85,6 +85,8 @@ export interface CheckedSchema {
 export interface CompiledSchema extends CheckedSchema {
   /** At most 100 failures; none = valid. `value` is parseJson of `canonicalText`. */
   validate(value: unknown, canonicalText: string): readonly ProblemItem[];
+  /** The same, and whether these are all. */
+  validateFully: Validate;
 }
 
 export type SchemaResult<S extends CheckedSchema = CompiledSchema> =
@@ -96,7 +98,11 @@ export function compileSchema(schema: JsonObject): SchemaResult {
   const result = readAndCheck(schema);
   if (!result.ok) return result;
   const { read, checked } = result;
-  return { ok: true, schema: { ...checked, validate: compileValidator(read) } };
+  const validateFully = compileValidator(read);
+  return {
+    ok: true,
+    schema: { ...checked, validateFully, validate: (value, text) => validateFully(value, text).failures },
+  };
 }
 
 /**

@@ -14,6 +14,7 @@ import type { LiveResource } from "../config/directory.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { maxObjectBytes } from "../operation/plan.ts";
 import { maxDepth } from "../store/ports/documents.ts";
+import { addsNoFailure } from "./ratchet.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 type ServiceMember = "id" | "_metadata";
@@ -32,14 +33,16 @@ export interface Metadata {
 export interface ObjectRules {
   readonly schema: CompiledSchema;
   /** What is filled into new objects; absent = nothing. */
-  readonly filling?: Filling;
+  readonly filling?: Filling | undefined;
   /** Bytes of the data. A larger object may change, but not grow. */
   readonly maxBytes: number;
+  /** An update may keep failures that the stored object has; absent = it may not. */
+  readonly ratchets?: boolean;
 }
 
-export function objectRules({ schema, defaults }: LiveResource, { limits }: ProjectSettings): ObjectRules {
-  const filling = defaults?.filling;
-  return { schema, maxBytes: maxObjectBytes(limits), ...(filling && { filling }) };
+export function objectRules({ schema, defaults, config }: LiveResource, { limits }: ProjectSettings): ObjectRules {
+  const ratchets = config.updates === "Ratchet";
+  return { schema, filling: defaults?.filling, maxBytes: maxObjectBytes(limits), ratchets };
 }
 
 /** The text of a new object. Throws Problem, such as `reserved_field` or `validation_failed`. */
@@ -49,7 +52,7 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
     if (serviceMembers.has(name) || listParameters.has(name)) throw reserved(name, "leave it out");
   }
   const data = rules.filling === undefined ? body.text : withDefaults(rules, body);
-  requireStorable(rules, data, "{}");
+  requireStorable(rules, data, undefined);
   return newObjectText(data, id, metadata);
 }
 
@@ -143,12 +146,15 @@ function requireDepth(data: string): void {
     throw new Problem("too_deep", `An object may be nested at most ${maxDepth} levels deep`);
 }
 
-/** The size comes first: it bounds the work of the schema. */
-function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
+/** `before` = data of the stored object. The size comes first: it bounds the work of the schema. */
+function requireStorable({ schema, maxBytes, ratchets }: ObjectRules, data: string, before: string | undefined): void {
   const bytes = Buffer.byteLength(data);
-  if (bytes > maxBytes && bytes > Buffer.byteLength(before)) throw tooLarge(maxBytes, bytes);
-  const errors = schema.validate(parseJson(data), data);
-  if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
+  if (bytes > maxBytes && bytes > Buffer.byteLength(before ?? "")) throw tooLarge(maxBytes, bytes);
+  const validation = schema.validateFully(parseJson(data), data);
+  const { failures: errors } = validation;
+  if (errors.length === 0 || (ratchets && before !== undefined && addsNoFailure(schema, validation, data, before)))
+    return;
+  throw new Problem("validation_failed", summary(errors), { errors });
 }
 
 function tooLarge(maxBytes: number, bytes: number | string): Problem {

@@ -29,6 +29,7 @@ export function compileResource(
     access: { create, read, update, delete: remove },
     scope: { read: scope.read, write: scope.write },
     maxObjects: spec.limits.maxObjects,
+    ...(spec.schemaChange?.updates === "Ratchet" && { updates: spec.schemaChange.updates }),
     ...(spec.defaults === "Apply" && { defaults: spec.defaults }),
     ...changes.value,
   };

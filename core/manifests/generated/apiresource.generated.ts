@@ -35,6 +35,9 @@ export interface ApiResourceSpec {
     readonly retention: string;
     readonly maxEntries: number;
   };
+  readonly schemaChange?: {
+    readonly updates: "Whole" | "Ratchet";
+  };
   readonly deletionPolicy?: "Retain" | "Delete";
 }
 export interface ApiResourceStatus {
@@ -292,6 +295,19 @@ export const apiResourceSchema: SchemaNode = {
               "minimum": 100,
               "maximum": 1000000,
               "default": 100000
+            }
+          }
+        },
+        "schemaChange": {
+          "type": "object",
+          "properties": {
+            "updates": {
+              "type": "string",
+              "enum": [
+                "Whole",
+                "Ratchet"
+              ],
+              "default": "Whole"
             }
           }
         },

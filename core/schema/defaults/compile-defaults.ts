@@ -58,7 +58,7 @@ function checkValues(read: SchemaRead, filled: readonly FilledDefault[], report:
   const validate = compileValidator({ ...read, root, nodes: [...read.nodes, root, ...members] });
   const text = `{${filled.map((each, index) => `"${index}":${each.text}`).join(",")}}`;
   const reported = new Set<SchemaNode>();
-  for (const { pointer, message } of validate(parseJson(text), text)) {
+  for (const { pointer, message } of validate(parseJson(text), text).failures) {
     const [index = "", ...path] = segmentsOf(pointer);
     const source = filled[Number(index)]?.source;
     // Without an index: all of them together took too much work.

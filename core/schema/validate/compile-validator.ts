@@ -17,8 +17,15 @@ import { emitSchema, functionPath } from "./emit-schema.ts";
 import { failuresOf, problemItem } from "./messages.ts";
 import { ExactIntegers, readExactly } from "./numbers.ts";
 
+export interface Validation {
+  /** None = valid. */
+  readonly failures: readonly ProblemItem[];
+  /** False where there may be further failures. */
+  readonly areAll: boolean;
+}
+
 /** `value` is parseJson of `canonicalText`. */
-export type Validate = (value: unknown, canonicalText: string) => readonly ProblemItem[];
+export type Validate = (value: unknown, canonicalText: string) => Validation;
 
 export function compileValidator(read: SchemaRead): Validate {
   const context = new ValidationContext(read.patterns);
@@ -26,11 +33,11 @@ export function compileValidator(read: SchemaRead): Validate {
   const needsDigits = read.nodes.some(
     ({ assertions }) => assertions.has("multipleOf") || assertions.has("uniqueItems"),
   );
-  const problemsOf = (value: unknown): readonly ProblemItem[] => {
+  const validationOf = (value: unknown): Validation => {
     try {
-      return validate(value) === true ? [] : itemsOf((validate.errors ?? []) as readonly AjvFailure[]);
+      return validate(value) === true ? valid : failed((validate.errors ?? []) as readonly AjvFailure[]);
     } catch (error) {
-      if (error instanceof WorkExhausted) return [exhausted];
+      if (error instanceof WorkExhausted) return exhausted;
       throw error;
     }
   };
@@ -38,20 +45,24 @@ export function compileValidator(read: SchemaRead): Validate {
     const exact = needsDigits ? readExactly(canonicalText) : undefined;
     const work = Math.max(validationLimits.work, validationLimits.workPerCharacter * canonicalText.length);
     context.begin(work, exact?.integers ?? noIntegers);
-    return problemsOf(exact === undefined ? value : exact.value);
+    return validationOf(exact === undefined ? value : exact.value);
   };
 }
 
 const noIntegers = new ExactIntegers();
 
-const exhausted: ProblemItem = {
+const valid: Validation = { failures: [], areAll: true };
+
+const tooMuchWork: ProblemItem = {
   pointer: "",
   keyword: "$schema",
   message: "Validating this object takes more work than one request may use; send fewer or smaller members",
 };
+const exhausted: Validation = { failures: [tooMuchWork], areAll: false };
 
-function itemsOf(failures: readonly AjvFailure[]): readonly ProblemItem[] {
-  return failuresOf(failures).slice(0, validationLimits.errors).map(problemItem);
+function failed(reported: readonly AjvFailure[]): Validation {
+  const failures = failuresOf(reported).slice(0, validationLimits.errors).map(problemItem);
+  return { failures, areAll: reported.length < validationLimits.errors };
 }
 
 const schemaKey = "schema";

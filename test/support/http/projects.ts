@@ -196,6 +196,7 @@ export interface ResourceOptions {
   readonly access?: Partial<OperationAccess>;
   readonly scope?: { readonly read?: Scope; readonly write?: Scope };
   readonly defaults?: "Apply";
+  readonly updates?: "Ratchet";
   readonly changes?: ChangeLogConfig;
   readonly maxObjects?: number;
 }
@@ -216,6 +217,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     },
     scope: { read: "Own", write: "Own", ...options.scope },
     maxObjects: options.maxObjects ?? 1_000_000,
+    ...(options.updates && { updates: options.updates }),
     ...(options.defaults && { defaults: options.defaults }),
     ...(options.changes && { changes: options.changes }),
   };
