@@ -1,6 +1,7 @@
-// Requests of `jsonplane watch`: opens the stream of changes, and reads pages of a list. Throws
+// Requests of `jsonplane watch`: reads the stream of changes, and pages of a list. Throws
 // WatchRefused where asking again would change nothing, and ServerAway where it may.
 
+import { eventStream, isRetryable, readEventStream } from "../../core/http/event-stream.ts";
 import { type ServerSentEvent, ServerSentEventParser } from "../../core/http/server-sent-events.ts";
 import { elementsOf, valuesOf } from "../../core/json/members.ts";
 
@@ -20,7 +21,8 @@ export class ServerAway extends Error {
   }
 }
 
-export interface OpenedStream {
+export interface ChangesStream {
+  /** The request is sent once they are read, and what refuses it is thrown. */
   readonly events: AsyncIterable<ServerSentEvent>;
   /** What the server has asked for so far. */
   retryMs(): number | undefined;
@@ -41,7 +43,7 @@ export interface ListedPage {
 }
 
 export interface ChangesServer {
-  openStream(position: string | undefined): Promise<OpenedStream>;
+  readStream(position: string | undefined): ChangesStream;
   /** The first page with an empty cursor. Undefined = the URL isn't that of a collection. */
   readPage(cursor: string): Promise<ListedPage | undefined>;
 }
@@ -55,13 +57,8 @@ export interface ServerOptions {
   readonly signal: AbortSignal;
 }
 
-const eventStream = "text/event-stream";
-/** A server sends a bookmark every 20 seconds. */
-const maxSilenceMs = 60_000;
 /** More is refused by projects that don't raise it. */
 const pageLimit = 100;
-/** Answers of 4xx after which the same request may succeed. */
-const passing: ReadonlySet<number> = new Set([408, 425, 429]);
 const authorizationHint = "; name a file with a credential with --api-key-file or --token-file";
 
 export function createChangesServer(options: ServerOptions): ChangesServer {
@@ -80,25 +77,24 @@ export function createChangesServer(options: ServerOptions): ChangesServer {
   const failureOf = async (response: Response): Promise<Error> => {
     const said = problemIn(await response.text().catch(() => ""));
     const message = `${url.origin}${url.pathname} answers ${response.status}${said}`;
-    if (response.status >= 500 || passing.has(response.status)) {
+    if (isRetryable(response.status)) {
       return new ServerAway(message, { retryAfterMs: 1_000 * (Number(response.headers.get("retry-after")) || 0) });
     }
     return new WatchRefused(response.status === 401 ? message + authorizationHint : message);
   };
 
   return {
-    async openStream(position) {
-      const silence = new AbortController();
-      const aborted = AbortSignal.any([signal, silence.signal]);
+    readStream(position) {
       const from = position === undefined ? {} : { "Last-Event-ID": position };
-      const response = await send(url, { Accept: eventStream, ...from }, aborted);
-      if (response.status !== 200) throw await failureOf(response);
-      const type = response.headers.get("content-type") ?? "nothing";
-      if (!type.startsWith(eventStream) || response.body === null) {
+      const open = async (aborted: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+        const response = await send(url, { Accept: eventStream, ...from }, aborted);
+        if (response.status !== 200) throw await failureOf(response);
+        const type = response.headers.get("content-type") ?? "nothing";
+        if (type.startsWith(eventStream) && response.body !== null) return response.body;
         throw new WatchRefused(`${url.origin}${url.pathname} answers with ${type}, not with a stream of changes`);
-      }
+      };
       const parser = new ServerSentEventParser();
-      return { events: eventsIn(response.body, parser, silence), retryMs: () => parser.retryMs };
+      return { events: orAway(readEventStream(open, parser, signal)), retryMs: () => parser.retryMs };
     },
 
     async readPage(cursor) {
@@ -137,27 +133,12 @@ function pageOf(text: string): Omit<ListedPage, "position"> {
   return { objects, next: cursor ?? undefined };
 }
 
-async function* eventsIn(
-  body: ReadableStream<Uint8Array>,
-  parser: ServerSentEventParser,
-  silence: AbortController,
-): AsyncGenerator<ServerSentEvent> {
-  let timer: NodeJS.Timeout | undefined;
-  const listen = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(new Error("nothing came for a minute")), maxSilenceMs);
-  };
+async function* orAway(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<ServerSentEvent> {
   try {
-    listen();
-    for await (const bytes of body) {
-      listen();
-      yield* parser.push(bytes);
-    }
+    yield* events;
   } catch (cause) {
+    if (cause instanceof WatchRefused || cause instanceof ServerAway) throw cause;
     throw new ServerAway(`The stream broke off${reasonOf(cause)}`, { cause });
-  } finally {
-    clearTimeout(timer);
-    silence.abort();
   }
 }
 

@@ -86,7 +86,7 @@ class Watching {
   async follow(): Promise<void> {
     this.cameOn = false;
     if (this.#mustList) await this.#list();
-    const stream = await this.#deps.server.openStream(this.#position);
+    const stream = this.#deps.server.readStream(this.#position);
     try {
       for await (const event of stream.events) await this.#receive(event);
     } finally {

@@ -121,7 +121,10 @@ export function createStreams(deps: StreamsDeps): Streams {
       const [first] = sources;
       const owner = first?.project() ?? beginning;
       const streamDeps: StreamDeps = {
-        ...{ clock, timers, random, onFailure: deps.onFailure },
+        clock,
+        timers,
+        random,
+        onFailure: deps.onFailure,
         takeRoom: (bytes, signal) => room.take(owner, bytes, signal),
         isRoomShort: () => room.isShort(owner),
         fairly: (work) => fairShare.of(first?.project()).runFairly(work),

@@ -53,8 +53,14 @@ export function App({ signIn, unsaved }: AppProps) {
   return (
     <ConsoleContext.Provider
       value={{
-        ...{ signIn, unsaved, visited, title, onSignIn: session.openGate, onRefused: state.check },
-        ...{ isKept: session.isKept, signIns: session.changes },
+        signIn,
+        unsaved,
+        visited,
+        title,
+        onSignIn: session.openGate,
+        onRefused: state.check,
+        isKept: session.isKept,
+        signIns: session.changes,
       }}
     >
       <Bar

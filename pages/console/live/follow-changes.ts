@@ -1,23 +1,24 @@
-// Follows the changes of what a view shows: reads it again whenever somebody has changed it, and
-// opens the stream again behind the position that was reached. A reset, and whatever else leaves no
-// position to go on from, is followed by a reading, which brings one. docs/reference/changes.md has
-// the protocol.
+// Follows the changes of what a view shows, and reads that again whenever somebody has changed it.
+// After a break it goes on from the last event. Without a position, as after a reset, it first reads
+// what is shown, which brings one. docs/reference/changes.md has the protocol.
 
+import { backoffMs } from "../../../core/backoff.ts";
+import { eventStream, isRetryable, readEventStream } from "../../../core/http/event-stream.ts";
 import { type ServerSentEvent, ServerSentEventParser } from "../../../core/http/server-sent-events.ts";
 
-/** `reconnecting`: what is shown may be out of date. `off`: the server doesn't tell changes. */
+/** `reconnecting`: what is shown may be out of date. `off`: it can't be followed. */
 export type LiveState = "live" | "reconnecting" | "off";
 
-/** What the server answered to a reading of what is shown. */
-export interface Reading {
-  /** `Changes-Position`; undefined where changes can't be followed, or it was refused. */
+/** Of a read of what is shown. */
+export interface ReadResult {
+  /** Of the header Changes-Position; undefined where it can't be followed, or was refused. */
   readonly position: string | undefined;
 }
 
-/** Of an object or a root key. */
+/** What an event says of an object or a root key. */
 export interface Change {
   readonly id?: string;
-  /** Absent: nothing is there any more. */
+  /** Absent where it was deleted. */
   readonly etag?: string;
 }
 
@@ -26,27 +27,22 @@ export interface FollowOptions {
   readonly url: string;
   /** Rejects where the server can't be reached. */
   readonly send: (url: string, init: RequestInit) => Promise<Response>;
-  /** Reads again what is shown. Undefined: not now, but later it may be read. */
-  readonly readAgain: () => Promise<Reading | undefined>;
-  /** Whether it is shown already, as what the person has stored is. */
-  readonly isShown: (change: Change) => boolean;
+  /** Reads and shows what is stored now. Undefined: it couldn't, and is to be tried later. */
+  readonly refetch: () => Promise<ReadResult | undefined>;
+  /** Whether the view shows that version already, as after a save of the person's own. */
+  readonly isCurrent: (change: Change) => boolean;
   readonly onState: (state: LiveState) => void;
-  /** What the caller may do may have changed, too. */
+  /** Called at a reset: what the caller may do may have changed. */
   readonly onReset: () => void;
   /** Resolves early where the signal is aborted. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-const eventStream = "text/event-stream";
-/** A server sends a bookmark every 20 seconds. */
-const maxSilenceMs = 60_000;
 const firstRetryMs = 3_000;
 const maxRetryMs = 30_000;
-/** However much changes, what is shown is read again at most so often. */
-const rereadMs = 1_000;
-/** Refusals after which the same request may succeed, besides 5xx. */
-const passing: ReadonlySet<number> = new Set([408, 425, 429]);
+/** Between two reads, however much changes. */
+const betweenReadsMs = 1_000;
 
 /** Resolves once the signal is aborted or changes can't be followed. */
 export async function followChanges(options: FollowOptions, start: string | undefined): Promise<void> {
@@ -55,13 +51,13 @@ export async function followChanges(options: FollowOptions, start: string | unde
 
 class Follower {
   readonly #options: FollowOptions;
-  /** From where to go on; undefined: what is shown has to be read again first. */
+  /** Undefined: what is shown has to be read first. */
   #position: string | undefined;
   #retryMs = firstRetryMs;
   /** Attempts in a row that have failed. */
   #failures = 0;
   #isOutdated = false;
-  #isRereading = false;
+  #isRefetching = false;
 
   constructor(options: FollowOptions, start: string | undefined) {
     this.#options = options;
@@ -70,110 +66,87 @@ class Follower {
 
   async run(): Promise<void> {
     const { signal, onState, pause } = this.#options;
-    for (;;) {
-      const state = await this.#goOn();
+    while (!signal.aborted) {
+      const canGoOn = await this.#followOnce();
       if (signal.aborted) return;
-      onState(state);
-      if (state === "off") return;
-      await pause(Math.min(this.#retryMs * 2 ** this.#failures, maxRetryMs), signal);
+      onState(canGoOn ? "reconnecting" : "off");
+      if (!canGoOn) return;
+      // Without jitter: the server asks each stream for another pause.
+      const policy = { firstMs: this.#retryMs, maxMs: maxRetryMs, jitter: 0 };
+      await pause(backoffMs(policy, this.#failures + 1), signal);
     }
   }
 
-  /** Until the stream has ended, or couldn't be opened. */
-  async #goOn(): Promise<"reconnecting" | "off"> {
+  /** Follows one stream to its end. False: what is shown can't be followed. */
+  async #followOnce(): Promise<boolean> {
     const { signal } = this.#options;
-    const state = this.#position === undefined ? await this.#readPosition() : "reconnecting";
-    if (this.#position === undefined || signal.aborted) return state;
+    const canFollow = this.#position !== undefined || (await this.#findPosition());
+    if (this.#position === undefined || signal.aborted) return canFollow;
     await this.#readStream(this.#position);
-    return this.#position === undefined && !signal.aborted ? await this.#readPosition() : "reconnecting";
+    // At once, because what is shown is out of date.
+    return this.#position !== undefined || signal.aborted || (await this.#findPosition());
   }
 
-  async #readPosition(): Promise<"reconnecting" | "off"> {
-    const reading = await this.#options.readAgain();
-    if (reading === undefined) this.#failures += 1;
-    this.#position = reading?.position;
-    return reading !== undefined && reading.position === undefined ? "off" : "reconnecting";
+  /** False: there is none, and will be none. */
+  async #findPosition(): Promise<boolean> {
+    const result = await this.#options.refetch();
+    if (result === undefined) this.#failures += 1;
+    this.#position = result?.position;
+    return result === undefined || result.position !== undefined;
   }
 
   async #readStream(position: string): Promise<void> {
-    const silence = new AbortController();
-    const alarm = new Alarm(() => silence.abort(), maxSilenceMs);
+    const parser = new ServerSentEventParser();
     this.#failures += 1;
     try {
-      const response = await this.#options.send(this.#options.url, {
-        headers: { Accept: eventStream, "Last-Event-ID": position },
-        cache: "no-store",
-        signal: AbortSignal.any([this.#options.signal, silence.signal]),
-      });
-      const { status, body } = response;
-      const isStream = response.headers.get("Content-Type")?.startsWith(eventStream) === true;
-      if (response.ok && isStream && body !== null) await this.#readEvents(body.getReader(), alarm);
-      else if (status < 500 && !passing.has(status)) this.#position = undefined;
+      const events = readEventStream((signal) => this.#open(position, signal), parser, this.#options.signal);
+      for await (const event of events) {
+        this.#take(event);
+        if (this.#position === undefined) return;
+      }
     } catch {
       // The connection is lost: it goes on behind the newest event.
     } finally {
-      alarm.stop();
-      silence.abort();
-    }
-  }
-
-  async #readEvents(reader: ReadableStreamDefaultReader<Uint8Array>, alarm: Alarm): Promise<void> {
-    const parser = new ServerSentEventParser();
-    this.#failures = 0;
-    this.#options.onState("live");
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      alarm.restart();
-      const events = parser.push(read.value);
       this.#retryMs = parser.retryMs ?? this.#retryMs;
-      this.#position = parser.lastEventId || this.#position;
-      for (const event of events) this.#take(event);
-      if (this.#position === undefined) return;
     }
   }
 
-  #take({ name, data }: ServerSentEvent): void {
+  async #open(position: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined> {
+    const { url, send, onState } = this.#options;
+    const headers = { Accept: eventStream, "Last-Event-ID": position };
+    const { ok, status, headers: answered, body } = await send(url, { headers, cache: "no-store", signal });
+    if (ok && answered.get("Content-Type")?.startsWith(eventStream) && body !== null) {
+      this.#failures = 0;
+      onState("live");
+      return body;
+    }
+    if (!isRetryable(status)) this.#position = undefined;
+    return undefined;
+  }
+
+  #take({ name, data, id }: ServerSentEvent): void {
     if (name === "put" || name === "delete") this.#change(JSON.parse(data) as Change);
-    if (name !== "reset") return;
-    this.#position = undefined;
-    this.#options.onReset();
+    if (name === "reset") {
+      this.#position = undefined;
+      this.#options.onReset();
+    }
+    if (id) this.#position = id;
   }
 
   #change(change: Change): void {
-    if (this.#options.isShown(change)) return;
+    if (this.#options.isCurrent(change)) return;
     this.#isOutdated = true;
-    if (!this.#isRereading) void this.#reread();
+    if (!this.#isRefetching) void this.#refetch();
   }
 
-  async #reread(): Promise<void> {
-    const { readAgain, pause, signal } = this.#options;
-    this.#isRereading = true;
+  async #refetch(): Promise<void> {
+    const { refetch, pause, signal } = this.#options;
+    this.#isRefetching = true;
     while (this.#isOutdated && !signal.aborted) {
       this.#isOutdated = false;
-      if ((await readAgain()) === undefined) this.#isOutdated = true;
-      await pause(rereadMs, signal);
+      if ((await refetch()) === undefined) this.#isOutdated = true;
+      await pause(betweenReadsMs, signal);
     }
-    this.#isRereading = false;
-  }
-}
-
-/** Calls once nothing has restarted it for so long. */
-class Alarm {
-  readonly #call: () => void;
-  readonly #milliseconds: number;
-  #timer: ReturnType<typeof setTimeout>;
-
-  constructor(call: () => void, milliseconds: number) {
-    this.#call = call;
-    this.#milliseconds = milliseconds;
-    this.#timer = setTimeout(call, milliseconds);
-  }
-
-  restart(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#call, this.#milliseconds);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
+    this.#isRefetching = false;
   }
 }

@@ -1,20 +1,20 @@
-// Follows what a view shows while the page can be seen. A page that comes back to sight reads
-// again. So does one whose project or credential has changed, whether or not it could be followed
-// before.
+// Follows what a view shows while the page can be seen. What the view was loaded with is followed
+// from its position. Whatever is followed again is read first: after the page was hidden, or after
+// its project or credential has changed.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useConsole } from "../console-context.ts";
-import { type Change, followChanges, type LiveState, type Reading } from "./follow-changes.ts";
+import { type Change, followChanges, type LiveState, type ReadResult } from "./follow-changes.ts";
 
 export interface LiveOptions {
   /** Relative to the project's URL. */
   readonly url: string;
-  /** What the view was shown with first; undefined until it is. */
-  readonly loaded: Reading | undefined;
-  /** Of what is shown: another one is read again. */
+  /** The first read of what is shown; undefined until it is there. */
+  readonly loaded: ReadResult | undefined;
+  /** The resource or root key, as the project describes it. */
   readonly described: object;
-  readonly readAgain: () => Promise<Reading | undefined>;
-  readonly isShown: (change: Change) => boolean;
+  readonly refetch: () => Promise<ReadResult | undefined>;
+  readonly isCurrent: (change: Change) => boolean;
 }
 
 /** Undefined until it is known. */
@@ -25,54 +25,49 @@ export function useLive(options: LiveOptions): LiveState | undefined {
   latest.current = { ...options, onRefused };
   const { url, described } = options;
   const isLoaded = options.loaded !== undefined;
-  /** What was followed before has to be read again. */
-  const begun = useRef<string>(undefined);
+  const isHidden = useHidden();
+  // Where nothing is followed, nothing begins again when the page is seen again.
+  const isPaused = isKept || (isHidden && state !== "off");
+  /** The URL that was followed since the view was loaded. */
+  const followed = useRef<string>(undefined);
   useEffect(() => {
-    if (!isLoaded) begun.current = undefined;
-    if (!isLoaded || isKept) return undefined;
-    let ending = new AbortController();
-    let isFollowed = true;
-    const show = (next: LiveState): void => {
-      isFollowed = next !== "off";
-      setState(next);
+    if (!isLoaded) followed.current = undefined;
+    if (!isLoaded || isPaused) return undefined;
+    const isFirst = followed.current !== url;
+    followed.current = url;
+    const position = isFirst ? latest.current.loaded?.position : undefined;
+    if (isFirst && position === undefined) {
+      setState("off");
+      return undefined;
+    }
+    const ending = new AbortController();
+    const following = {
+      url,
+      send: (to: string, init: RequestInit) => signIn.send(to, init),
+      refetch: () => latest.current.refetch(),
+      isCurrent: (change: Change) => latest.current.isCurrent(change),
+      onState: setState,
+      onReset: () => latest.current.onRefused(),
+      pause,
+      signal: ending.signal,
     };
-    const begin = (): void => {
-      ending.abort();
-      if (document.hidden) return;
-      ending = new AbortController();
-      const { signal } = ending;
-      const { loaded } = latest.current;
-      const isFirst = begun.current !== url;
-      begun.current = url;
-      if (isFirst && loaded?.position === undefined) {
-        show("off");
-        return;
-      }
-      const following = {
-        url,
-        send: (to: string, init: RequestInit) => signIn.send(to, init),
-        readAgain: () => latest.current.readAgain(),
-        isShown: (change: Change) => latest.current.isShown(change),
-        onState: show,
-        onReset: () => latest.current.onRefused(),
-        pause,
-        signal,
-      };
-      void followChanges(following, isFirst ? loaded?.position : undefined);
-    };
-    const onVisibility = (): void => {
-      if (isFollowed) begin();
-    };
-    begin();
-    document.addEventListener("visibilitychange", onVisibility);
-    return () => {
-      ending.abort();
-      document.removeEventListener("visibilitychange", onVisibility);
-    };
-  }, [url, isLoaded, described, signIn, isKept, signIns]);
+    void followChanges(following, position);
+    return () => ending.abort();
+  }, [url, isLoaded, isPaused, described, signIn, signIns]);
   return state;
 }
 
+function useHidden(): boolean {
+  const [isHidden, setHidden] = useState(document.hidden);
+  useEffect(() => {
+    const onChange = (): void => setHidden(document.hidden);
+    document.addEventListener("visibilitychange", onChange);
+    return () => document.removeEventListener("visibilitychange", onChange);
+  }, []);
+  return isHidden;
+}
+
+/** Resolves early when the signal is aborted. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);

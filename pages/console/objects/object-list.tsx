@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
-import type { Reading } from "../live/follow-changes.ts";
+import type { ReadResult } from "../live/follow-changes.ts";
 import { useLive } from "../live/use-live.ts";
 import { useNews } from "../live/use-news.ts";
 import { isInScope } from "../permitted.ts";
@@ -44,8 +44,8 @@ export function ObjectList({ resource, query }: ObjectListProps) {
     url: `api/${encodeURIComponent(name)}?${watchedQuery(listQuery)}`,
     loaded: loadedIn(state),
     described: resource,
-    readAgain: pages.readAgain,
-    isShown: ({ id, etag }) => page?.listed.some((each) => each.item.id === id && each.etag === etag) === true,
+    refetch: pages.refetch,
+    isCurrent: ({ id, etag }) => page?.listed.some((each) => each.item.id === id && each.etag === etag) === true,
   });
   const mayEdit = (object: ListedObject) => isInScope(resource, object.item, signIn.credential?.caller);
   const hasNone = page !== undefined && isEmpty(page, listQuery);
@@ -130,7 +130,7 @@ function watchedQuery({ conditions }: ListQuery): string {
   return filters === "" ? "_fields=id" : `${filters}&_fields=id`;
 }
 
-function loadedIn(state: PageState): Reading | undefined {
+function loadedIn(state: PageState): ReadResult | undefined {
   if (state.kind === "loading") return undefined;
   return { position: state.kind === "page" ? state.page.changesPosition : undefined };
 }

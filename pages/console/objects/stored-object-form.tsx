@@ -37,8 +37,8 @@ export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
     url,
     loaded: stored && { position: stored.position },
     described: resource,
-    readAgain: () => object.load(),
-    isShown: ({ etag }) => etag !== undefined && etag === object.state.stored?.etag,
+    refetch: () => object.load(),
+    isCurrent: ({ etag }) => etag !== undefined && etag === object.state.stored?.etag,
   });
   const title = useMemo(
     () => (stored === undefined ? undefined : titleOf(resource.fields, JSON.parse(stored.body, keepNumbersExact))),

@@ -7,8 +7,8 @@ import type { SignIn } from "../../sign-in/sign-in.ts";
 import { useConsole } from "../console-context.ts";
 import { unreachable } from "../describe-problem.ts";
 import type { Resource } from "../description.ts";
-import type { Reading } from "../live/follow-changes.ts";
-import { mayPass } from "../stored/stored-text.ts";
+import type { ReadResult } from "../live/follow-changes.ts";
+import { mayRetry } from "../stored/stored-text.ts";
 import { go } from "../use-route.ts";
 import type { ListedObject, StoredObject } from "./columns.ts";
 import { ExactNumber, keepNumbersExact } from "./exact-number.ts";
@@ -47,8 +47,8 @@ export interface ObjectPages {
   readonly showNext: () => void;
   /** Shows what is stored of one of the objects by now. */
   readonly replace: (stored: ListedObject) => void;
-  /** Undefined: not now. */
-  readonly readAgain: () => Promise<Reading | undefined>;
+  /** Undefined where another page is on its way, or the server can't answer now. */
+  readonly refetch: () => Promise<ReadResult | undefined>;
   /** While cells are edited, rows stay in their places. */
   readonly hold: (isHeld: boolean) => void;
 }
@@ -91,12 +91,12 @@ export function useObjectPages(
     return () => ending.abort();
   }, [name, query, limit, signIn]);
   const page = state.kind === "page" ? state.page : undefined;
-  const readAgain = async (): Promise<Reading | undefined> => {
+  const refetch = async (): Promise<ReadResult | undefined> => {
     const { query: asked, state: before } = latest.current;
     if (before.kind === "loading") return undefined;
     const shown = before.kind === "page" ? before.page.query : asked;
     const loaded = await loadPage(urlOf(name, shown, limit), signIn);
-    if (latest.current.query !== asked || mayBeReadLater(loaded)) return undefined;
+    if (latest.current.query !== asked || mayReadLater(loaded)) return undefined;
     isBehind.current = isHeld.current;
     const position = visited.positionOf(list(shown));
     setState((state) =>
@@ -122,10 +122,10 @@ export function useObjectPages(
         const listed = state.page.listed.map((each) => (each.item.id === stored.item.id ? stored : each));
         return { ...state, page: { ...state.page, listed } };
       }),
-    readAgain,
+    refetch,
     hold: (holds) => {
       isHeld.current = holds;
-      if (!holds && isBehind.current) void readAgain();
+      if (!holds && isBehind.current) void refetch();
     },
   };
 }
@@ -137,8 +137,8 @@ function changesBetween(before: LoadedPage, now: LoadedPage): number {
   return changed.length + Math.abs((now.count ?? 0) - (before.count ?? 0));
 }
 
-function mayBeReadLater(loaded: Loaded): boolean {
-  return "problem" in loaded && mayPass(loaded.problem);
+function mayReadLater(loaded: Loaded): boolean {
+  return "problem" in loaded && mayRetry(loaded.problem);
 }
 
 function shownAgain(

@@ -9,11 +9,11 @@ import { useConsole } from "../console-context.ts";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
-import type { Reading } from "../live/follow-changes.ts";
+import type { ReadResult } from "../live/follow-changes.ts";
 import { useLive } from "../live/use-live.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { sendConditionally } from "../stored/send-conditionally.ts";
-import { mayPass } from "../stored/stored-text.ts";
+import { mayRetry } from "../stored/stored-text.ts";
 import { useSending } from "../use-sending.ts";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
@@ -33,15 +33,15 @@ interface Loaded {
 }
 
 interface WholeValue extends Loaded {
-  /** An older answer never replaces a newer one. Undefined: not now. */
-  readonly readAgain: () => Promise<Reading | undefined>;
+  /** Reads it again. Undefined where a newer read has begun, or the server can't answer now. */
+  readonly refetch: () => Promise<ReadResult | undefined>;
 }
 
 function useWholeValue(url: string, mayRead: boolean): WholeValue {
   const { signIn } = useConsole();
   const [loaded, setLoaded] = useState<Loaded>({});
   const newest = useRef(0);
-  const readAgain = async (): Promise<Reading | undefined> => {
+  const refetch = async (): Promise<ReadResult | undefined> => {
     newest.current += 1;
     const number = newest.current;
     const answer = await sendConditionally(signIn, { url, method: "GET" });
@@ -50,34 +50,34 @@ function useWholeValue(url: string, mayRead: boolean): WholeValue {
     // What is shown, and what was entered there, stays while the server can't be reached.
     else setLoaded((before) => ({ ...before, problem: answer.problem }));
     if (answer.ok) return { position: answer.position };
-    return mayPass(answer.problem) ? undefined : { position: undefined };
+    return mayRetry(answer.problem) ? undefined : { position: undefined };
   };
   useEffect(() => {
-    if (mayRead) void readAgain();
+    if (mayRead) void refetch();
     return () => {
       newest.current += 1;
     };
   }, [signIn, url, mayRead]);
-  return { ...loaded, readAgain };
+  return { ...loaded, refetch };
 }
 
 export function RootKeyPage({ rootKey }: { readonly rootKey: RootKey }) {
   const { name, may } = rootKey;
   const url = urlOf(name, []) ?? "";
-  const { text, etag, position, problem, readAgain } = useWholeValue(url, may.read);
-  /** How often the selected value was read again. */
+  const { text, etag, position, problem, refetch } = useWholeValue(url, may.read);
+  /** How often the chosen value was read again. */
   const [reloadCount, setReloadCount] = useState(0);
-  const reload = (): Promise<Reading | undefined> => {
+  const reload = (): Promise<ReadResult | undefined> => {
     setReloadCount((before) => before + 1);
-    return readAgain();
+    return refetch();
   };
-  const onWritten = (action: PanelAction): void => void (action === "add" ? reload() : readAgain());
+  const onWritten = (action: PanelAction): void => void (action === "add" ? reload() : refetch());
   const live = useLive({
     url,
     loaded: text === undefined && problem === undefined ? undefined : { position },
     described: rootKey,
-    readAgain: reload,
-    isShown: (change) => change.etag !== undefined && change.etag === etag,
+    refetch: reload,
+    isCurrent: (change) => change.etag !== undefined && change.etag === etag,
   });
   const isReadable = may.read && problem?.status !== 403;
   return (

@@ -4,9 +4,10 @@
 // about exactly the version that was read when it was found. A save over it makes the person's own
 // changes to that version. What changes meanwhile is shown, or is a conflict with the draft.
 
+import { isRetryable } from "../../../core/http/event-stream.ts";
 import type { Problem } from "../../sign-in/problem.ts";
 import { prettyJson } from "../editor/pretty.ts";
-import type { Reading } from "../live/follow-changes.ts";
+import type { ReadResult } from "../live/follow-changes.ts";
 import { mergeMine } from "./differences.ts";
 import type { Answer, ConditionalRequest } from "./send-conditionally.ts";
 
@@ -98,20 +99,23 @@ export class StoredText {
 
   discard(): void {
     const { stored, conflict } = this.#state;
+    // What was found while nothing was sent is stored by now.
     const found = conflict?.action === undefined ? conflict : undefined;
     const shown = found?.current ?? stored;
-    const isDeleted = found !== undefined && found.current === undefined;
     this.#change({
-      ...{ stored: shown, draft: shown?.text ?? "", writeProblem: undefined, message: "" },
-      conflict: isDeleted ? found : undefined,
+      stored: shown,
+      draft: shown?.text ?? "",
+      writeProblem: undefined,
+      conflict: found?.current === undefined ? found : undefined,
+      message: "",
     });
   }
 
   /**
-   * Reads it, or reads it again, because somebody may have changed it. Undefined: not now, as a
-   * write is under way or the server can't answer.
+   * Reads it, or reads it again, because somebody may have changed it. Undefined where a write is
+   * under way, or the server can't answer now.
    */
-  async load(): Promise<Reading | undefined> {
+  async load(): Promise<ReadResult | undefined> {
     if (this.#state.writing !== undefined) return undefined;
     const number = this.#begin();
     const read = await this.#read();
@@ -119,7 +123,7 @@ export class StoredText {
     const { stored } = this.#state;
     if (!read.ok && (read.problem.status !== 404 || stored === undefined)) {
       this.#change({ loadProblem: read.problem });
-      return mayPass(read.problem) ? undefined : { position: undefined };
+      return mayRetry(read.problem) ? undefined : { position: undefined };
     }
     this.#change({ loadProblem: undefined });
     const current = read.ok ? read.stored : undefined;
@@ -257,7 +261,7 @@ export class StoredText {
   }
 }
 
-/** Whether the same request may succeed later. */
-export function mayPass({ status }: Problem): boolean {
-  return status === 0 || status === 429 || status >= 500;
+/** Whether the same request may succeed later. Status 0: the server couldn't be reached. */
+export function mayRetry({ status }: Problem): boolean {
+  return status === 0 || isRetryable(status);
 }

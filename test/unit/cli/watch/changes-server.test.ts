@@ -17,6 +17,10 @@ function served(response: () => Response | Promise<Response>, of = url) {
   return { server, sent };
 }
 
+function eventsFrom({ server }: ReturnType<typeof served>) {
+  return Array.fromAsync(server.readStream(undefined).events);
+}
+
 const problem =
   (status: number, headers = {}) =>
   () =>
@@ -49,7 +53,7 @@ describe("requests of a watch", () => {
     const { server, sent } = served(
       () => new Response(": hello\nretry: 7\n\ndata: a\n\n", { headers: { "content-type": "text/event-stream" } }),
     );
-    const stream = await server.openStream("7-0.aa");
+    const stream = server.readStream("7-0.aa");
     expect(await Array.fromAsync(stream.events)).toEqual([{ name: "message", data: "a" }]);
     expect(stream.retryMs()).toBe(7);
     expect(sent[0]?.headers).toEqual({
@@ -58,23 +62,23 @@ describe("requests of a watch", () => {
   });
 
   it.each([400, 401, 403, 404, 406])("are over after %i", async (status) => {
-    const opening = served(problem(status)).server.openStream(undefined);
+    const opening = eventsFrom(served(problem(status)));
     await expect(opening).rejects.toThrow(WatchRefused);
     await expect(opening).rejects.toThrow(`answers ${status} some_code: Because`);
   });
 
   it.each([429, 500, 503])("are made again after %i", async (status) => {
-    const opening = served(problem(status, { "retry-after": "5" })).server.openStream(undefined);
+    const opening = eventsFrom(served(problem(status, { "retry-after": "5" })));
     await expect(opening).rejects.toThrow(ServerAway);
     await expect(opening).rejects.toMatchObject({ retryAfterMs: 5_000 });
   });
 
   it("are made again where nobody answers, and over where something else does", async () => {
     const gone = served(() => Promise.reject(new TypeError("fetch failed", { cause: new Error("refused") })));
-    await expect(gone.server.openStream(undefined)).rejects.toThrow(
+    await expect(eventsFrom(gone)).rejects.toThrow(
       new ServerAway("https://api.example.org can't be reached (refused)"),
     );
     const page = served(() => new Response("<html>", { headers: { "content-type": "text/html" } }));
-    await expect(page.server.openStream(undefined)).rejects.toThrow("answers with text/html, not with a stream");
+    await expect(eventsFrom(page)).rejects.toThrow("answers with text/html, not with a stream");
   });
 });

@@ -33,7 +33,7 @@ async function played(
   const said = { changes: [] as string[], notes: [] as string[], asked: [] as unknown[], pauses: [] as number[] };
   const [left, leftPages] = [[...streams], [...pages]];
   const server: ChangesServer = {
-    async openStream(position) {
+    readStream(position) {
       said.asked.push(position);
       const stream = left.shift();
       if (stream === undefined) stop.abort();

@@ -2,12 +2,12 @@
 // reads again, and when it stops.
 
 import { describe, expect, it } from "vitest";
-import { type Change, followChanges, type Reading } from "../../../../../pages/console/live/follow-changes.ts";
+import { type Change, followChanges, type ReadResult } from "../../../../../pages/console/live/follow-changes.ts";
 
 type Step = { readonly status: number } | { readonly events: string } | "unreachable";
 
 /** What was asked, waited for and shown, until the server has nothing more to answer. */
-async function followed(steps: readonly Step[], readings: readonly (Reading | undefined)[] = [], start?: string) {
+async function followed(steps: readonly Step[], readings: readonly (ReadResult | undefined)[] = [], start?: string) {
   const log: string[] = [];
   const ending = new AbortController();
   const [answers, reads] = [[...steps], [...readings]];
@@ -26,12 +26,12 @@ async function followed(steps: readonly Step[], readings: readonly (Reading | un
         if ("status" in step) return new Response("{}", { status: step.status });
         return new Response(step.events, { headers: { "Content-Type": "text/event-stream" } });
       },
-      async readAgain() {
+      async refetch() {
         log.push("read");
         await settle();
         return reads.length === 0 ? { position: "p9" } : reads.shift();
       },
-      isShown: ({ etag }: Change) => etag === "mine",
+      isCurrent: ({ etag }: Change) => etag === "mine",
       onState: (state) => log.push(state),
       onReset: () => log.push("reset"),
       async pause(milliseconds) {
