@@ -22,7 +22,7 @@ const mentionsPosition = /(?:_|%5f)position/i;
 const maxWaitSeconds = 30;
 /** RFC 7240 §4.3. */
 const waitPreference = /(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:[,;]|$)/i;
-/** Parameters that say how a list is paged, which has no meaning here. */
+/** Parameters for the pages of a list. Changes have none. */
 const ofLists = /(?:^|&)(_(?:limit|offset|cursor|sort|count|etags))=/;
 
 /** Undefined for an ordinary read. */
@@ -51,10 +51,10 @@ function waitOf(prefer: string | readonly string[] | undefined): number {
   return Math.min(Number(waitPreference.exec(String(prefer ?? ""))?.[1] ?? 0), maxWaitSeconds);
 }
 
-/** Sources of one stream: browsers allow six connections to an origin. */
+/** Several share a connection, because browsers allow six to an origin. */
 const maxSources = 20;
 
-/** Of several sources. The JSON form needs no `_position`. */
+/** What `<base>/changes` asks for. Without `_position` that is the JSON form, from now on. */
 export function askedOfMany(
   request: FastifyRequest,
   rawUrl: string,
@@ -76,7 +76,7 @@ export function askedOfMany(
   return { asked, sources };
 }
 
-/** What a source may be, without the position, which all share. */
+/** A source has no `_position` of its own: that of the request has a part for each. */
 const sourcePattern = /^(?:api|json)\/(?!.*[?&](?:_|%5f)position)/i;
 
 /** The query without `_position`: readers with the same one see the same. */
@@ -87,7 +87,7 @@ export function viewQueryOf(rawUrl: string): string {
     .join("&");
 }
 
-/** With names that begin with `_`, also where that came as `%5F`. */
+/** With `_` where a name begins with `%5F`. */
 function queryOf(rawUrl: string): string {
   const at = rawUrl.indexOf("?");
   return at < 0 ? "" : rawUrl.slice(at + 1).replace(/(^|&)%5f/gi, "$1_");
@@ -103,7 +103,7 @@ function positionParameter(query: string): string | undefined {
   return piece === undefined ? undefined : (percentDecoded(piece.slice("_position=".length)) ?? "?");
 }
 
-/** What EventSource sends by itself after a break is newer than what the URL says. */
+/** EventSource repeats the URL after a break, and sends the newer position in Last-Event-ID. */
 function positionsOf(
   lastEventId: string | readonly string[] | undefined,
   sent: string | undefined,

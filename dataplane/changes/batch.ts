@@ -8,7 +8,7 @@ import type { CollectionRef } from "../store/ports/refs.ts";
 import { isBefore, laterOf } from "./positions.ts";
 import { Rendered } from "./rendered.ts";
 
-/** A change with what is stored now. A text may be newer than the change: then another follows. */
+/** A change with what is stored now. Its text may be newer: then another change follows. */
 export interface SeenChange extends Change {
   /** Of the object; absent where it was deleted, or of a root key. */
   readonly text?: string;
@@ -16,18 +16,18 @@ export interface SeenChange extends Change {
 
 export interface Batch {
   readonly outcome: "batch";
-  /** It has all changes behind this position … */
+  /** The batch begins behind this entry. */
   readonly from: LogPosition;
-  /** … up to this one, included. The same as `from` where there are none. */
+  /** The last entry of the batch. The same as `from` where there are none. */
   readonly end: LogPosition;
   readonly changes: readonly SeenChange[];
-  /** Of all entries, also those that say nothing of an object. */
+  /** Of all entries, also those of which `changes` has nothing. */
   readonly positions: ReadonlySet<LogPosition>;
-  /** The newest entry when the texts had been read, which may have its effect. */
+  /** The newest entry once the texts were read: they may have its effect. */
   readonly seen: LogPosition;
   /** Characters of the texts. */
   readonly length: number;
-  /** When its reading began and ended, as its feed counts: a later one has newer texts. */
+  /** Moments of the feed, at which the read began and ended. */
   readonly began: number;
   readonly ended: number;
   readonly rendered: Rendered;
@@ -64,10 +64,7 @@ export async function readBatch(
   return { outcome: "batch", from, end, changes, length, positions, seen, rendered: new Rendered(length) };
 }
 
-/**
- * Whether something is gone that a client saw which is at `position`: it had seen the effect of a
- * later entry, which a failover has lost.
- */
+/** Whether a failover has lost an entry whose effect the client has seen. */
 export function lacksSeen(
   { end, positions }: Batch,
   { position, seen }: { readonly position: LogPosition; readonly seen: LogPosition },
@@ -100,8 +97,7 @@ async function withTexts(
     if (length >= charactersPerBatch) break;
     lastRead = undefined;
   }
-  // What was not read comes with the next batch, and so do changes that were left out because of
-  // it.
+  // The next batch has what was not read, and all changes behind it.
   const place = lastRead === undefined ? -1 : changes.findIndex(({ id }) => id === lastRead);
   const complete = place < 0 ? changes : changes.slice(0, place + 1);
   const seen = complete.flatMap((change): readonly SeenChange[] => {

@@ -1,6 +1,6 @@
-// One stream of changes: an open response, which gets events until the client leaves, its access
-// ends, or its time is over. It takes the next batch when the client has read the last one, so a
-// slow client costs nothing but its place.
+// One stream of changes: an open response. It gets events until the client leaves, its access ends,
+// or the stream is too old. It takes a batch only once the client has read the one before, so a
+// slow client keeps nothing in memory.
 
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../core/clock.ts";
@@ -26,13 +26,13 @@ export interface StreamDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: () => number;
-  /** Called with failures to read: the store's are tried again, others end the stream. */
+  /** Called with failures to read. After one of the store the stream reads again; others end it. */
   readonly onFailure: (failure: unknown) => void;
   /** Runs work when the project may compute. Rejects where too much waits. */
   readonly fairly: <T>(work: () => T) => T | Promise<T>;
-  /** Waits until so much may be left unread. Returns how to give that back. */
+  /** Waits until the client may leave so much unread. Returns how to give that back. */
   readonly takeRoom: (bytes: number, signal: AbortSignal) => Promise<() => void>;
-  /** Whether other streams wait for that. */
+  /** Whether streams of the project wait for room. */
   readonly isRoomShort: () => boolean;
 }
 
@@ -47,12 +47,12 @@ export interface Subscription extends Reader {
   since: number;
 }
 
-/** For the client. */
+/** As the client is sent them. */
 export function positionsOf(subscriptions: readonly Subscription[]): string {
   return positionsText(subscriptions.map(({ position, seen }) => ({ start: position, seen: laterOf(position, seen) })));
 }
 
-/** Once its events were taken. */
+/** Called once the events of the batch were taken. */
 export function moveBehind(subscription: Subscription, batch: Batch): void {
   subscription.position = batch.end;
   subscription.seen = laterOf(laterOf(subscription.seen, batch.end), subscription.view.seenIn(batch));
@@ -69,10 +69,9 @@ export interface Beginning {
 const bookmarkMs = 20_000;
 const maxUnreadMs = 60_000;
 const maxUnreadMsWhileShort = 2_000;
-/** Of a batch: less needs no room. */
+/** Characters of a batch that needs room; a smaller one needs none. */
 const largeBatch = 64 * 1024;
 const retryReadMs = 1_000;
-const retryMs = { min: 1_000, max: 5_000 };
 /** New replicas get their share of streams when old ones end. */
 const lifetimeMs = { min: 30 * 60_000, max: 60 * 60_000 };
 const reauthenticateMs = 30_000;
@@ -85,7 +84,7 @@ export class ChangeStream {
   readonly #endsAt: number;
   #writtenAt: number;
   #unreadSince: number | undefined;
-  /** Of the sources: when the last one of them has sent its batch. */
+  /** Resolves once the sources that came first have sent their batches. */
   #turn: Promise<void> = Promise.resolve();
   #releaseRoom: () => void = () => undefined;
   #draining: PromiseWithResolvers<void> | undefined;
@@ -96,12 +95,12 @@ export class ChangeStream {
     this.#subscriptions = subscriptions;
     this.#response = response;
     this.#writtenAt = deps.clock.monotonic();
-    this.#endsAt = this.#writtenAt + between(deps.random, lifetimeMs);
+    this.#endsAt = this.#writtenAt + lifetimeMs.min + deps.random() * (lifetimeMs.max - lifetimeMs.min);
     response.once("close", () => this.#ending.abort());
-    response.on("drain", () => this.#goOnWriting());
-    this.#ending.signal.addEventListener("abort", () => this.#goOnWriting());
+    response.on("drain", () => this.#onDrained());
+    this.#ending.signal.addEventListener("abort", () => this.#onDrained());
     const id = this.#id();
-    this.#write(retryText(between(deps.random, retryMs)));
+    this.#write(retryText(deps.random));
     for (const piece of events.length > 0 ? eventPieces(events, () => id) : [bookmarkText(id)]) this.#write(piece);
     for (const subscription of subscriptions) void this.#follow(subscription);
   }
@@ -110,7 +109,7 @@ export class ChangeStream {
   tick(expiresAt: number): void {
     const { clock } = this.#deps;
     const now = clock.monotonic();
-    // What was written first counts as well: bookmarks would keep the connection open.
+    // Nobody reads it: it gets no bookmark, and is closed after a while.
     if (this.#response.writableNeedDrain) {
       this.#unreadSince ??= now;
       const patience = this.#deps.isRoomShort() ? maxUnreadMsWhileShort : maxUnreadMs;
@@ -132,14 +131,14 @@ export class ChangeStream {
 
   /** The client connects again, perhaps to another replica, and goes on. */
   end(): void {
-    this.#close(retryText(between(this.#deps.random, retryMs)));
+    this.#close(retryText(this.#deps.random));
   }
 
   async #follow(subscription: Subscription): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        await this.#goOn(subscription, signal);
+        await this.#sendNext(subscription, signal);
       } catch (failure) {
         // A Problem says that the project has to wait.
         const isBusy = failure instanceof Problem;
@@ -150,8 +149,8 @@ export class ChangeStream {
     }
   }
 
-  async #goOn(subscription: Subscription, signal: AbortSignal): Promise<void> {
-    // So that one who reads nothing keeps no batch.
+  async #sendNext(subscription: Subscription, signal: AbortSignal): Promise<void> {
+    // A client that reads nothing keeps no batch in memory.
     await this.#drained();
     const read = await subscription.feed.next(subscription, signal);
     if (read === undefined) return;
@@ -160,7 +159,7 @@ export class ChangeStream {
     await this.#inTurn(() => this.#send(subscription, read, signal));
   }
 
-  /** One source after the other: each would write a batch that is not read. */
+  /** One source after the other: otherwise each would leave a batch unread. */
   #inTurn(send: () => Promise<void>): Promise<void> {
     const sent = this.#turn.then(send);
     this.#turn = sent.catch(() => undefined);
@@ -182,7 +181,7 @@ export class ChangeStream {
     }
   }
 
-  /** Shared where the stream is at the batch's beginning and has no other source, as most are. */
+  /** Most streams have one source and are where the batch begins: they share its bytes. */
   async #piecesOf(subscription: Subscription, batch: Batch): Promise<Pieces> {
     const { view, position, seen } = subscription;
     const { fairly } = this.#deps;
@@ -205,14 +204,14 @@ export class ChangeStream {
     return positionsOf(this.#subscriptions);
   }
 
-  /** Once the client has read what was written, or the stream ends. */
+  /** Resolves once the client has read what was written, or the stream ends. */
   #drained(): Promise<void> | undefined {
     if (this.#ending.signal.aborted || !this.#response.writableNeedDrain) return undefined;
     this.#draining ??= Promise.withResolvers();
     return this.#draining.promise;
   }
 
-  #goOnWriting(): void {
+  #onDrained(): void {
     this.#unreadSince = undefined;
     this.#releaseRoom();
     this.#draining?.resolve();
@@ -230,8 +229,4 @@ export class ChangeStream {
     this.#ending.abort();
     this.#response.end(text);
   }
-}
-
-function between(random: () => number, { min, max }: { readonly min: number; readonly max: number }): number {
-  return Math.round(min + random() * (max - min));
 }

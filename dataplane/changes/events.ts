@@ -22,7 +22,8 @@ export interface ChangeEvent {
   readonly data: string;
 }
 
-/** Characters of data that are sent as they were encoded once, for all streams. */
+const retryMs = { min: 1_000, max: 5_000 };
+/** Data of so many characters are encoded once for all streams. */
 export const largeData = 16 * 1024;
 const encoded = new WeakMap<ChangeEvent, Buffer>();
 
@@ -56,7 +57,7 @@ function encodedData(event: ChangeEvent): Buffer {
   return bytes;
 }
 
-/** So that the position of a quiet stream doesn't get too old. */
+/** Has only a position, so that that of a quiet stream doesn't get too old. */
 export function bookmarkText(id: string): string {
   return `event: bookmark\nid: ${id}\ndata: {}\n\n`;
 }
@@ -69,9 +70,9 @@ export function resetText(reason: ResetReason): string {
 /** The credential expires soon, and the stream ends with it. */
 export const reauthenticateText = "event: reauthenticate\ndata: {}\n\n";
 
-/** When EventSource is to connect again. */
-export function retryText(milliseconds: number): string {
-  return `retry: ${milliseconds}\n\n`;
+/** When EventSource is to connect again: not all clients of a replica that stops at once. */
+export function retryText(random: () => number): string {
+  return `retry: ${Math.round(retryMs.min + random() * (retryMs.max - retryMs.min))}\n\n`;
 }
 
 /** An event in the JSON form. */

@@ -1,6 +1,6 @@
-// What a replica reads of one log, for all streams that follow it: each change is read once. The
-// first change is read at once, and then those of 20 ms together. A stream that is behind reads for
-// itself, or with those that are where it is.
+// Reads one log for all streams of a replica that follow it: each change is read once. The first
+// change after a pause is read at once, further ones every 20 ms. A stream that is behind the others
+// reads by itself, or together with those at the same position.
 
 import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
@@ -14,12 +14,12 @@ export interface FeedDeps {
   readonly onFailure: (failure: unknown) => void;
 }
 
-/** Where somebody is who follows the log. */
+/** A stream, or a request that waits: how far it has followed the log. */
 export interface Reader {
   readonly position: LogPosition;
   /** The newest entry whose effect it has seen, or `position`. */
   readonly seen: LogPosition;
-  /** A moment of the feed: nothing that was read before is sent to it. */
+  /** A moment of the feed. It is sent nothing that was read before. */
   readonly since: number;
 }
 
@@ -29,10 +29,10 @@ interface ReadUnderWay {
 }
 
 const betweenReadsMs = 20;
-/** How often the log is read without a hint: hints get lost with connections. */
+/** How often the log is read without a hint, because hints get lost with connections. */
 const rereadMs = 5_000;
 const retryMs = 1_000;
-/** Of batches that are kept for streams that are not at the end, but close. */
+/** Of batches that are kept for streams a little behind the end. */
 const maxKept = 64;
 const maxKeptCharacters = 1024 * 1024;
 
@@ -45,9 +45,9 @@ export class Feed {
   readonly #reads = new Map<LogPosition, ReadUnderWay>();
   /** Counts beginnings and ends of reads. */
   #moments = 0;
-  /** The last ones, each of which begins where the one before ends. */
+  /** The newest batches. Each begins where the one before ends. */
   #kept: Batch[] = [];
-  /** Behind all that was read. */
+  /** The newest entry that was read. */
   #end: LogPosition;
   /** The newest entry whose effect a reader has seen. */
   #seen: LogPosition;
@@ -68,14 +68,14 @@ export class Feed {
   }
 
   /**
-   * The changes behind a position, once there are any, read since a moment: who was sent newer
-   * objects is sent none that was read before. Undefined when `signal` is aborted. Throws as
-   * the store does where the position is not near the end.
+   * The changes behind a position, once there are any. They were read at `since` or later, so that
+   * nobody is sent an older text of an object than before. Undefined when `signal` is aborted.
+   * Throws as the store does, where the position is not near the end.
    */
   async next({ position, seen, since }: Reader, signal: AbortSignal): Promise<BatchRead | undefined> {
     this.#seen = laterOf(this.#seen, seen);
     while (!signal.aborted) {
-      // Taken first: one that comes while this looks would be missed.
+      // Before it looks: a batch that arrives meanwhile would be missed.
       const arrivals = this.#arrivals;
       const known = this.#gone ?? this.#keptBehind(position, since) ?? (await this.#readBehind(position, since));
       if (known !== undefined) return known;
@@ -105,7 +105,7 @@ export class Feed {
 
   #keptBehind(position: LogPosition, since: number): Batch | undefined {
     if (position === this.#end) return undefined;
-    // Most are at the last one.
+    // From the newest one, where most readers are.
     const found = this.#kept.findLast(({ from, end }) => isBefore(position, end) && !isBefore(position, from));
     return found !== undefined && found.began >= since ? found : undefined;
   }
@@ -117,18 +117,18 @@ export class Feed {
     return read.outcome === "batch" && read.end === position ? undefined : read;
   }
 
-  /** Whether the log no longer has what was read last: who follows it has to list again. */
+  /** Whether the log has lost what was read last. Then those who follow it have to list again. */
   get isGone(): boolean {
     return this.#gone !== undefined;
   }
 
-  /** Now: every read that begins from here on has a later one. */
+  /** Now. Every read that begins from here on has a later moment. */
   moment(): number {
     this.#moments += 1;
     return this.#moments;
   }
 
-  /** The changes behind a position now. */
+  /** The changes behind a position, of which there may be none yet. */
   read(position: LogPosition, since = 0): Promise<BatchRead> {
     const underWay = this.#reads.get(position);
     if (underWay !== undefined && underWay.began >= since) return underWay.read;
@@ -168,7 +168,7 @@ export class Feed {
   async #readOn(): Promise<boolean> {
     this.#hint = Promise.withResolvers();
     const seen = this.#seen;
-    // Not one that began before the hint.
+    // A read that began before the hint may lack the change.
     const read = await this.read(this.#end, this.moment());
     if (read.outcome !== "batch") this.#gone = read;
     else if (read.end === this.#end && isBefore(this.#end, seen)) this.#gone = { outcome: "lost" };
@@ -181,7 +181,7 @@ export class Feed {
 
   #keep(batch: Batch): void {
     this.#end = batch.end;
-    // Values may be large, and the newest one is sent in any case.
+    // Values may be large, and of a root key only the newest one is sent.
     if (!("resource" in this.#ref)) this.#kept.at(-1)?.rendered.clear();
     this.#kept.push(batch);
     let characters = this.#kept.reduce((sum, { length }) => sum + length, 0);

@@ -1,7 +1,7 @@
-// Answers a read that asks for changes: with a stream, or with JSON. Before the answer 200 the
-// positions were found in their logs, so nothing is missed from then on. Refuses with
-// `not_acceptable` where no changes are logged, `position_expired`, `too_many_streams` and
-// `streams_busy`.
+// Answers a read that asks for changes: with a stream, or with JSON. It finds the positions in their
+// logs before it answers with 200, so nothing is missed from then on. Refuses with `not_acceptable`
+// where no changes are logged, `position_expired`, `too_many_streams`, `streams_busy` and
+// `query_too_expensive`.
 
 import type { ServerResponse } from "node:http";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -31,8 +31,8 @@ export interface FollowDeps {
 const changesPositionHeader = "Changes-Position";
 
 /**
- * The response to a read of something whose changes are logged says where to follow them from.
- * `before` = that of earlier pages; `read` may ask for it once it has read.
+ * Reads something whose changes are logged, and adds the position from which to follow it. `read`
+ * may ask for the position once it has read the store. `before` = the position of earlier pages.
  */
 export async function withPosition(
   store: ChangeLogs,
@@ -51,7 +51,7 @@ export async function withPosition(
   return { ...response, headers };
 }
 
-/** What was seen stays where it is gone: a stream will find that out. */
+/** A position that the log has lost stays as it is: a stream from there is reset. */
 async function seenUntilNow(store: ChangeLogs, of: LoggedRef, position: ClientPosition): Promise<ClientPosition> {
   const { start, seen } = position;
   const isThere = seen === start || (await store.changesAfter(of, seen, 1)).outcome === "changes";
@@ -79,7 +79,7 @@ export async function followChanges(
       "The position is one of other sources; send it with the `_watch` it came from",
     );
   }
-  // Clients wait for long, and what they are sent is bounded otherwise (streams.ts).
+  // A client that follows would keep its slot for an hour. streams.ts limits it instead.
   releaseSlot(request.admission, undefined);
   const following = { deps, request, asked, sources };
   const permits: Permit[] = [];
@@ -98,7 +98,7 @@ export async function followChanges(
 
 type Gone = "expired" | "lost";
 
-/** Takes a permit for each source. Returns where each begins, or why one can't. */
+/** Adds a permit for each source. Returns where each begins, or why one can't. */
 async function takePermits(
   { deps, request, asked, sources }: Following,
   permits: Permit[],
@@ -152,7 +152,7 @@ async function jsonResponse(
     [changesPositionHeader]: position,
     ...(asked.waitSeconds > 0 && { "Preference-Applied": `wait=${asked.waitSeconds}` }),
   };
-  // Filters may let nothing through of what was read, and there may be more.
+  // Also where the filters let nothing through of what was read.
   const more = subscriptions.some((subscription, at) => subscription.position !== starts[at]);
   const text = `{"changes":[${events.map(eventJson).join(",")}],"position":${JSON.stringify(position)},"more":${more}}`;
   return { status: 200, text, headers };
@@ -162,7 +162,7 @@ async function eventsNow(subscription: Subscription): Promise<readonly ChangeEve
   return await takeEvents(subscription, await subscription.feed.read(subscription.position));
 }
 
-/** None where the time is over, the client leaves, or the replica stops. */
+/** No events where the time is over, the client leaves, or the replica stops. */
 async function waitForFirst({ deps, request, asked }: Following, subscriptions: readonly Subscription[]) {
   const waiting = new AbortController();
   const end = (): void => waiting.abort();
@@ -178,7 +178,7 @@ async function waitForFirst({ deps, request, asked }: Following, subscriptions: 
   }
 }
 
-/** What comes first from any of them; none where `waiting` is aborted before. */
+/** The first events of any source; none where `waiting` is aborted before. */
 async function firstOf(
   subscriptions: readonly Subscription[],
   waiting: AbortController,
@@ -216,8 +216,7 @@ const streamHeaders = {
   // nginx would keep events until 8 KiB are there.
   "X-Accel-Buffering": "no",
 };
-const resetRetryMs = { min: 500, span: 4_500 };
-/** Of the first values of several sources; one alone may be larger. */
+/** Of the first values of several sources; a single value may be larger. */
 const maxFirstCharacters = 4 * 1024 * 1024;
 
 async function streamResponse(
@@ -227,12 +226,8 @@ async function streamResponse(
 ): Promise<HttpResponse> {
   if (typeof subscriptions === "string") {
     release();
-    const retry = retryText(resetRetryMs.min + Math.round(Math.random() * resetRetryMs.span));
-    return {
-      status: 200,
-      headers: streamHeaders,
-      stream: (response) => void response.end(retry + resetText(subscriptions)),
-    };
+    const text = retryText(Math.random) + resetText(subscriptions);
+    return { status: 200, headers: streamHeaders, stream: (response) => void response.end(text) };
   }
   const isResumed = asked.positions !== undefined;
   const events: ChangeEvent[] = [];

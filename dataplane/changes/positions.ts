@@ -1,10 +1,10 @@
 // Positions in a log of changes as clients see them: in the header Changes-Position, as event ids,
-// in Last-Event-ID and `_position`. A position is an entry of the log. Lists and events may have
-// two: texts are read after the log, so a stream goes on behind the first, and the second must
-// still be there.
+// in Last-Event-ID and `_position`. A position names an entry of the log, and may name a second one:
+// objects are read after the log, so what a client was shown may have the effect of later entries.
+// Its stream begins behind the first, and is reset where the log has lost the second.
 
 import { Problem } from "../../core/errors/problem.ts";
-import { isOlder } from "../store/change-entries.ts";
+import { isOlder, parsePosition } from "../store/change-entries.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
 
 export interface ClientPosition {
@@ -14,7 +14,6 @@ export interface ClientPosition {
   readonly seen: LogPosition;
 }
 
-const entry = /^\d{1,20}(?:-\d{1,20})?\.[0-9a-f]{8}$/;
 const betweenSources = ";";
 
 /** One for each source, in the order in which they were asked for. */
@@ -26,7 +25,7 @@ export function positionsText(positions: readonly ClientPosition[]): string {
 export function parsePositions(text: string, name: string): readonly ClientPosition[] {
   return text.split(betweenSources).map((each) => {
     const [start = "", seen = start, ...more] = each.split(",");
-    if (entry.test(start) && entry.test(seen) && more.length === 0) return { start, seen };
+    if (parsePosition(start) && parsePosition(seen) && more.length === 0) return { start, seen };
     const detail = `${name} must be a position as Changes-Position or an event's id has it`;
     throw new Problem("invalid_parameter", detail);
   });
@@ -42,7 +41,7 @@ export function isBefore(one: LogPosition, other: LogPosition): boolean {
   return one !== other && isOlder(idOf(one), idOf(other));
 }
 
-/** Of its entry: the position without its checksum. */
+/** The position without its checksum. */
 function idOf(position: LogPosition): string {
   return position.slice(0, position.indexOf("."));
 }

@@ -1,8 +1,8 @@
-// What has been made of a batch: those who are shown the same share it. It has a bound, because
-// clients decide how many different things are shown. Beyond it each makes its own.
+// What has been made of a batch, for all streams that are shown the same. It has a limit, because
+// clients choose how many different things they are shown. Beyond it each stream makes its own.
 
 const leastLength = 64 * 1024;
-/** For the events of all objects, encoded, and for a few of those who are shown less. */
+/** Room for all events, encoded, and for those of a few other views. */
 const perCharacter = 4;
 
 export class Rendered {

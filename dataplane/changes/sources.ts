@@ -8,16 +8,16 @@ import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ChangeEvent, ResetReason } from "./events.ts";
 import type { View } from "./views.ts";
 
-/** What a feature knows of it. */
+/** A source as its feature describes it. */
 export interface FollowedSource<Plan> {
   readonly of: LoggedRef;
   readonly view: View;
   /**
-   * What a stream is sent first, with what is stored now: the stream goes on behind `position`, the
-   * newest one. Absent where it begins behind the client's. Throws `not_found`.
+   * The first events of a stream, which say what is stored now. The stream goes on behind
+   * `position`, the newest one. Absent where it begins behind the client's. Throws `not_found`.
    */
   readonly first?: (position: LogPosition, isResumed: boolean) => Promise<readonly ChangeEvent[]>;
-  /** Whether a plan of later lets the caller see the same. */
+  /** Whether the caller still sees the same by a later plan. */
   isSame(current: Plan): boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Source extends Omit<FollowedSource<never>, "isSame"> {
   isStillAllowed(): boolean | Promise<boolean>;
   /** Milliseconds of Unix time at which the credential expires. */
   expiresAt(): number;
-  /** As it is configured now. */
+  /** As configured now. */
   project(): LiveProject;
 }
 
@@ -39,7 +39,7 @@ export interface Source extends Omit<FollowedSource<never>, "isSame"> {
  */
 export type DecideAgain<Plan> = (request: PlannedRequest<Plan>) => PlannedRequest<Plan> | Promise<PlannedRequest<Plan>>;
 
-/** A user's stream lives as long as the session: the request is decided again, with it. */
+/** A user's stream outlives the access token, so the request is decided again for the session. */
 export async function sourceOf<Plan extends PlanBase>(
   decideAgain: DecideAgain<Plan>,
   request: PlannedRequest<Plan>,

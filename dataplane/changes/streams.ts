@@ -1,5 +1,5 @@
-// The open streams of a replica, and the feeds that they share. Bounds them for a caller, a project
-// and the replica. Ends a stream within a second when its caller may no longer read, or not the
+// The open streams of a replica, and the feeds that they share. Limits how many a caller, a project
+// and the replica may have. Ends a stream within a second when its caller may no longer read the
 // same.
 
 import type { ServerResponse } from "node:http";
@@ -35,14 +35,14 @@ export interface OpenedStream {
 export interface Streams {
   /**
    * Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known.
-   * `isFirst`: only the first source of a request is counted.
+   * Only the first source of a request counts.
    */
   take(of: LoggedRef, caller: string, end: LogPosition, isFirst?: boolean): Permit;
   open(opened: OpenedStream): void;
   /** Asks all streams of the project whether they go on. */
   checkProject(project: string): void;
   count(): number;
-  /** Calls once it closes, or now where it has. Returns what cancels that. */
+  /** Calls once this closes, or now where it has closed. Returns what cancels that. */
   onClose(call: () => void): () => void;
   /** Ends all streams: their clients connect again. */
   close(): void;

@@ -1,5 +1,5 @@
-// Memory for what clients have not read of their streams. A project's streams have a share of it,
-// and take turns where it is full: meanwhile, those who read nothing are closed sooner.
+// Memory for what clients have not read of their streams. The streams of a project share a part of
+// it. Where that is full they take turns, and those whose clients read nothing are closed sooner.
 
 import type { MemoryBudget } from "../admission/memory-budgets.ts";
 
@@ -10,7 +10,7 @@ export interface UnreadRoom {
   isShort(project: object): boolean;
 }
 
-/** More than that of one batch counts as this: it has to fit. */
+/** A larger batch counts as this many, or it might never fit. */
 const mostBytes = 1024 * 1024;
 
 export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {

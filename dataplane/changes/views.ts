@@ -1,5 +1,5 @@
-// What one kind of reader sees of a log of changes: which objects, which part of each, or the value
-// at a path. Streams with equal views share what is made of a batch.
+// What a client sees of a log of changes: some objects, a part of each, or the value at a path.
+// Streams with equal views share the events that are made of a batch.
 
 import { entityTag } from "../http/conditional-requests.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
@@ -34,7 +34,7 @@ export interface ObjectsView {
   readonly key: string;
 }
 
-/** An object that doesn't match is sent as deleted: the client may have had it before. */
+/** An object that doesn't match is sent as deleted, because the client may have it. */
 export function objectsView(view: ObjectsView): View {
   const all = (batch: Batch): readonly ChangeEvent[] =>
     batch.rendered.share(view.key, () => batch.changes.flatMap((change) => objectEvents(view, batch, change)), sizeOf);
@@ -56,7 +56,7 @@ function sizeOf(list: readonly unknown[]): number {
   return list.length * 8;
 }
 
-/** Large ones are counted with their events. */
+/** Large pieces count with their events. */
 function bytesOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + (length < largeData ? length : 8), 0);
 }
@@ -68,7 +68,7 @@ function objectEvents(view: ObjectsView, batch: Batch, change: SeenChange): read
   if (kind === "delete" || text === undefined || !view.matches(text)) {
     return [deletedEvent(view, position, id)];
   }
-  // Filters differ from client to client, and what is shown of an object seldom does.
+  // Clients with other filters share it, too, if they are shown the same fields.
   const make = (): ChangeEvent => objectEvent(view, position, id, text);
   return [batch.rendered.share(`${view.shownKey} ${position}`, make, ({ data }) => 2 * data.length)];
 }
@@ -105,7 +105,7 @@ export interface ReadValue {
   readonly seen: LogPosition;
 }
 
-/** Its length isn't known yet: so many paths of one root key share what is read. */
+/** A guess: the length of a value isn't known before it is read. */
 const usualValueBytes = 1024;
 
 /** Sends the value when it differs from the one sent last. */
@@ -113,7 +113,7 @@ export function valueView(view: ValueView): View & {
   /** What is sent first. */
   begin(position: LogPosition, value: ReadValue): ChangeEvent;
 } {
-  /** Null until a value was sent: as JSON, what the caller had is not known. */
+  /** Null until a value was sent. In the JSON form nobody knows what the client has. */
   let tag: string | undefined | null = null;
   const key = JSON.stringify(view.path);
   let seenLast: LogPosition | undefined;
