@@ -18,7 +18,7 @@ const head = [
 /** Events of one stream in so many are timed. */
 const timedEvery = 10;
 const stamp = /"at":(\d+)/g;
-/** Of all streams: what one has read is used before another one reads. */
+/** One for all streams: each uses what it has read before another one reads. */
 const buffer = Buffer.alloc(256 * 1024);
 let delays: number[] = [];
 let events = 0;
