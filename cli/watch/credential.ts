@@ -2,7 +2,7 @@
 // writes new ones there. Refuses with WatchRefused a file that has none at the start.
 
 import { readFile } from "node:fs/promises";
-import { WatchRefused } from "./changes-server.ts";
+import { WatchRefused } from "./changes-client.ts";
 
 export interface CredentialFiles {
   readonly apiKeyFile?: string | undefined;

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runProgram } from "../run-program.ts";
-import { createChangesServer, WatchRefused } from "./changes-server.ts";
+import { createChangesClient, WatchRefused } from "./changes-client.ts";
 import { credentialFrom } from "./credential.ts";
 import { type WatchedChange, watch } from "./watch.ts";
 
@@ -23,9 +23,9 @@ const program = {
 export async function runWatch(text: string, settings: WatchSettings): Promise<number> {
   return await runProgram(program, async ({ stopping: signal }) => {
     const { url, position } = watchedUrl(text);
-    const server = createChangesServer({ fetch, url, authorization: credentialFrom(settings), signal });
+    const client = createChangesClient({ fetch, url, authorization: credentialFrom(settings), signal });
     const deps = {
-      server,
+      client,
       pause: (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
       onChange: (change: WatchedChange) => print(settings.output === "json" ? change.data : lineOf(change), signal),
       note: (sentence: string) => void process.stderr.write(`jsonplane: ${sentence}\n`),
@@ -45,7 +45,7 @@ async function print(line: string, signal: AbortSignal): Promise<void> {
   await once(process.stdout, "drain", { signal }).catch(() => undefined);
 }
 
-/** The position is sent for itself: after the first connection it is a newer one. */
+/** Without `_position`: each connection sends a newer one in Last-Event-ID. */
 function watchedUrl(text: string): { readonly url: URL; readonly position: string | undefined } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {

@@ -1,11 +1,11 @@
-// Follows changes until it is aborted: from now on, or after the current objects; again from its
-// position when the connection ends; from a new list when the server can't go on from there. Tells
-// what changed, each time once. Throws WatchRefused where the server refuses.
+// Follows changes until it is aborted, and reports each once. It begins with the objects that are
+// stored, or with the next change. When the connection ends it goes on from its position, and after
+// a reset from a new list. Throws WatchRefused where the server refuses.
 
 import { backoffMs } from "../../core/backoff.ts";
 import type { ServerSentEvent } from "../../core/http/server-sent-events.ts";
 import { valuesOf } from "../../core/json/members.ts";
-import { type ChangesServer, ServerAway, WatchRefused } from "./changes-server.ts";
+import { type ChangesClient, ServerAway, WatchRefused } from "./changes-client.ts";
 
 export interface WatchedChange {
   readonly kind: "put" | "delete";
@@ -18,11 +18,11 @@ export interface WatchedChange {
 }
 
 export interface WatchDeps {
-  readonly server: ChangesServer;
+  readonly client: ChangesClient;
   /** Resolves early when the watch is aborted. */
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly onChange: (change: WatchedChange) => Promise<void>;
-  /** Tells the person what goes on, in a sentence without a full stop. */
+  /** Says what happens, in a sentence without a full stop. */
   readonly note: (sentence: string) => void;
   readonly random?: () => number;
 }
@@ -45,8 +45,8 @@ export async function watch(deps: WatchDeps, options: WatchOptions): Promise<voi
   while (!signal.aborted) {
     const away = await watching.follow().then(() => undefined, awayOrThrow);
     if (signal.aborted) return;
-    if (away !== undefined && (watching.cameOn || failures === 0)) deps.note(`${away.message}; trying again`);
-    failures = watching.cameOn ? 1 : failures + 1;
+    if (away !== undefined && (watching.gotEvents || failures === 0)) deps.note(`${away.message}; trying again`);
+    failures = watching.gotEvents ? 1 : failures + 1;
     const policy = { firstMs: watching.retryMs, maxMs: maxRetryMs, jitter: 0.5 };
     await deps.pause(Math.max(backoffMs(policy, failures, deps.random), away?.retryAfterMs ?? 0));
   }
@@ -60,17 +60,17 @@ function awayOrThrow(failure: unknown): ServerAway {
 class Watching {
   readonly #deps: WatchDeps;
   readonly #resource: string;
-  /** Entity tags of what was told, by name. */
-  readonly #told = new Map<string, string>();
+  /** Of what was reported, by name. */
+  readonly #etags = new Map<string, string>();
   #position: string | undefined;
   #mustList: boolean;
   #needsCollection: boolean;
-  /** Whether all that exists was told: then what wasn't is no news when it goes. */
-  #isWhole = false;
-  /** What was told last as deleted: a stream of one object begins with that. */
-  #gone: string | undefined;
+  /** Whether all that exists was reported. Then a delete of anything else is no news. */
+  #hasListed = false;
+  /** The name that was last reported as deleted: a stream of one object begins with that. */
+  #lastDeleted: string | undefined;
   /** Whether the last stream sent anything but a reset. */
-  cameOn = false;
+  gotEvents = false;
   /** What the server asked for last. */
   retryMs = defaultRetryMs;
 
@@ -84,9 +84,9 @@ class Watching {
 
   /** Follows one stream to its end. */
   async follow(): Promise<void> {
-    this.cameOn = false;
+    this.gotEvents = false;
     if (this.#mustList) await this.#list();
-    const stream = this.#deps.server.readStream(this.#position);
+    const stream = this.#deps.client.readStream(this.#position);
     try {
       for await (const event of stream.events) await this.#receive(event);
     } finally {
@@ -94,28 +94,28 @@ class Watching {
     }
   }
 
-  /** From the position of the last page nothing is missed that changes meanwhile. */
+  /** The position of the last page stands for all pages. */
   async #list(): Promise<void> {
-    const before = new Set(this.#told.keys());
+    const before = new Set(this.#etags.keys());
     let position: string | undefined;
     for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-      const page = await this.#deps.server.readPage(cursor);
+      const page = await this.#deps.client.readPage(cursor);
       if (page === undefined) return this.#noList();
       position = page.position;
       for (const { id, etag, text } of page.objects) {
         before.delete(id);
         const head = `{"resource":${JSON.stringify(this.#resource)},"id":${JSON.stringify(id)}`;
         const data = `${head},"etag":${JSON.stringify(etag)},"object":${text}}`;
-        await this.#tellPut({ kind: "put", name: id, data, text }, etag);
+        await this.#reportPut({ kind: "put", name: id, data, text }, etag);
       }
       cursor = page.next;
     }
     for (const id of before) {
       const data = `{"resource":${JSON.stringify(this.#resource)},"id":${JSON.stringify(id)}}`;
-      await this.#tellDelete({ kind: "delete", name: id, data });
+      await this.#reportDelete({ kind: "delete", name: id, data });
     }
     this.#position = position;
-    this.#isWhole = true;
+    this.#hasListed = true;
     this.#mustList = false;
   }
 
@@ -133,32 +133,32 @@ class Watching {
       this.#mustList = true;
       return;
     }
-    this.cameOn = true;
-    if (name === "put" || name === "delete") await this.#tell(name, data);
-    // Not before it was told.
+    this.gotEvents = true;
+    if (name === "put" || name === "delete") await this.#report(name, data);
+    // Not before it was reported.
     if (id !== undefined) this.#position = id;
   }
 
-  async #tell(kind: "put" | "delete", data: string): Promise<void> {
+  async #report(kind: "put" | "delete", data: string): Promise<void> {
     const values = valuesOf(data);
     const name = nameOf(values);
-    if (kind === "delete") return await this.#tellDelete({ kind, name, data });
+    if (kind === "delete") return await this.#reportDelete({ kind, name, data });
     const text = values.get("object") ?? values.get("value") ?? "null";
-    await this.#tellPut({ kind, name, data, text }, JSON.parse(values.get("etag") ?? '""'));
+    await this.#reportPut({ kind, name, data, text }, JSON.parse(values.get("etag") ?? '""'));
   }
 
-  async #tellPut(change: WatchedChange, etag: string): Promise<void> {
-    if (this.#told.get(change.name) === etag) return;
+  async #reportPut(change: WatchedChange, etag: string): Promise<void> {
+    if (this.#etags.get(change.name) === etag) return;
     await this.#deps.onChange(change);
-    this.#told.set(change.name, etag);
+    this.#etags.set(change.name, etag);
   }
 
-  async #tellDelete(change: WatchedChange): Promise<void> {
-    const isNews = this.#told.has(change.name) || !(this.#isWhole || this.#gone === change.name);
+  async #reportDelete(change: WatchedChange): Promise<void> {
+    const isNews = this.#etags.has(change.name) || !(this.#hasListed || this.#lastDeleted === change.name);
     if (!isNews) return;
     await this.#deps.onChange(change);
-    this.#told.delete(change.name);
-    this.#gone = change.name;
+    this.#etags.delete(change.name);
+    this.#lastDeleted = change.name;
   }
 }
 

@@ -192,12 +192,12 @@ interface Permits extends Pick<Counts, "add"> {
 }
 
 function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]): Permits {
-  const permits = createCounts();
+  const counts = createCounts();
 
   const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
-    if (permits.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
-    if (permits.of(project) >= maxStreams * projectPart) return "project";
-    return permits.all() >= maxStreams ? "replica" : undefined;
+    if (counts.of(caller) >= maxStreams * projectPart * callerPart) return "caller";
+    if (counts.of(project) >= maxStreams * projectPart) return "project";
+    return counts.all() >= maxStreams ? "replica" : undefined;
   };
 
   const requireRoom = (project: string, caller: string): void => {
@@ -212,7 +212,7 @@ function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]):
     );
   };
 
-  return { add: permits.add, requireRoom };
+  return { add: counts.add, requireRoom };
 }
 
 const later = { headers: { "Retry-After": "5" } };

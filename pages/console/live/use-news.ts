@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 const pauseMs = 10_000;
 
 export interface News {
-  /** Empty once nothing has changed for a while. */
+  /** Empty once nothing has changed for ten seconds. */
   readonly text: string;
   readonly add: (count: number) => void;
 }

@@ -124,7 +124,7 @@ function PageButtons({ pages, page }: { readonly pages: ObjectPages; readonly pa
   );
 }
 
-/** What is read of changes: which objects, and nothing of their contents. */
+/** The stream says which objects have changed, and nothing of what is in them. */
 function watchedQuery({ conditions }: ListQuery): string {
   const filters = writeListQuery({ conditions, sort: undefined, cursor: undefined });
   return filters === "" ? "_fields=id" : `${filters}&_fields=id`;

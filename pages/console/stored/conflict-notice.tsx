@@ -1,6 +1,6 @@
-// Says that somebody else was faster, shows what they wrote, and asks what to do. Where something
-// was refused it gets the focus, and returns it to the heading above. Where nothing was sent it is
-// read out, and the person goes on typing.
+// Says that somebody else was faster, shows what they wrote, and asks what to do. After a refused
+// write the notice gets the focus, and at its end the heading above gets it. Where nothing was sent
+// the notice is read out, and the person goes on typing.
 
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
@@ -38,7 +38,7 @@ export function ConflictNotice(props: ConflictNoticeProps) {
       const heading = current?.parentElement?.closest("section, main")?.querySelector<HTMLElement>("h1, h2");
       if (current?.contains(document.activeElement)) heading?.focus();
     };
-    // A second conflict is announced again.
+    // A second refused write is announced again; what was found never takes the focus.
   }, [wasFound || conflict]);
   if (conflict === undefined) return null;
   const { action, current } = conflict;

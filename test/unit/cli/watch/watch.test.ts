@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ChangesServer, type ListedPage, ServerAway, WatchRefused } from "../../../../cli/watch/changes-server.ts";
+import { type ChangesClient, type ListedPage, ServerAway, WatchRefused } from "../../../../cli/watch/changes-client.ts";
 import { type WatchOptions, watch } from "../../../../cli/watch/watch.ts";
 import type { ServerSentEvent } from "../../../../core/http/server-sent-events.ts";
 
@@ -32,7 +32,7 @@ async function played(
   const stop = new AbortController();
   const said = { changes: [] as string[], notes: [] as string[], asked: [] as unknown[], pauses: [] as number[] };
   const [left, leftPages] = [[...streams], [...pages]];
-  const server: ChangesServer = {
+  const client: ChangesClient = {
     readStream(position) {
       said.asked.push(position);
       const stream = left.shift();
@@ -47,7 +47,7 @@ async function played(
   };
   await watch(
     {
-      server,
+      client,
       pause: async (milliseconds) => void said.pauses.push(milliseconds),
       onChange: async ({ kind, name, text = "" }) => void said.changes.push(`${kind} ${name} ${text}`.trim()),
       note: (sentence) => void said.notes.push(sentence),

@@ -1,5 +1,5 @@
 // Requests of `jsonplane watch`: reads the stream of changes, and pages of a list. Throws
-// WatchRefused where asking again would change nothing, and ServerAway where it may.
+// WatchRefused where the same request would be refused again, and ServerAway where it may succeed.
 
 import { eventStream, isRetryable, readEventStream } from "../../core/http/event-stream.ts";
 import { type ServerSentEvent, ServerSentEventParser } from "../../core/http/server-sent-events.ts";
@@ -42,13 +42,13 @@ export interface ListedPage {
   readonly next: string | undefined;
 }
 
-export interface ChangesServer {
+export interface ChangesClient {
   readStream(position: string | undefined): ChangesStream;
   /** The first page with an empty cursor. Undefined = the URL isn't that of a collection. */
   readPage(cursor: string): Promise<ListedPage | undefined>;
 }
 
-export interface ServerOptions {
+export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** Without `_position`. */
   readonly url: URL;
@@ -61,7 +61,7 @@ export interface ServerOptions {
 const pageLimit = 100;
 const authorizationHint = "; name a file with a credential with --api-key-file or --token-file";
 
-export function createChangesServer(options: ServerOptions): ChangesServer {
+export function createChangesClient(options: ClientOptions): ChangesClient {
   const { url, signal } = options;
 
   const send = async (to: URL, headers: Readonly<Record<string, string>>, aborted: AbortSignal): Promise<Response> => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createChangesServer, ServerAway, WatchRefused } from "../../../../cli/watch/changes-server.ts";
+import { createChangesClient, ServerAway, WatchRefused } from "../../../../cli/watch/changes-client.ts";
 
 const url = "https://api.example.org/default/shop/api/books?status=open";
 
 function served(response: () => Response | Promise<Response>, of = url) {
   const sent: { readonly url: string; readonly headers: unknown }[] = [];
-  const server = createChangesServer({
+  const client = createChangesClient({
     url: new URL(of),
     authorization: async () => "apikey secret",
     signal: new AbortController().signal,
@@ -14,11 +14,11 @@ function served(response: () => Response | Promise<Response>, of = url) {
       return await response();
     },
   });
-  return { server, sent };
+  return { client, sent };
 }
 
-function eventsFrom({ server }: ReturnType<typeof served>) {
-  return Array.fromAsync(server.readStream(undefined).events);
+function eventsFrom({ client }: ReturnType<typeof served>) {
+  return Array.fromAsync(client.readStream(undefined).events);
 }
 
 const problem =
@@ -30,13 +30,13 @@ describe("requests of a watch", () => {
   it("read a page with exact texts, and take nothing but the cursor of its link", async () => {
     const text =
       '{"items":[{"id":"1","n":12345678901234567890}],"etags":{"1":"\\"x\\""},"links":{"self":"…","next":"https://other.example.net/?_limit=100&_cursor=abc"}}';
-    const { server, sent } = served(() => new Response(text, { headers: { "changes-position": "7-0.aa" } }));
-    expect(await server.readPage("")).toEqual({
+    const { client, sent } = served(() => new Response(text, { headers: { "changes-position": "7-0.aa" } }));
+    expect(await client.readPage("")).toEqual({
       objects: [{ id: "1", etag: '"x"', text: '{"id":"1","n":12345678901234567890}' }],
       position: "7-0.aa",
       next: "abc",
     });
-    await server.readPage("a b");
+    await client.readPage("a b");
     expect(sent.map(({ url }) => url)).toEqual([
       `${url}&_cursor=&_limit=100&_etags=true&_count=false`,
       `${url}&_cursor=a%20b&_limit=100&_etags=true&_count=false`,
@@ -44,16 +44,16 @@ describe("requests of a watch", () => {
   });
 
   it("ask nobody for a list of what isn't a collection", async () => {
-    const { server, sent } = served(() => new Response("{}"), "https://api.example.org/default/shop/json/settings");
-    expect(await server.readPage("")).toBeUndefined();
+    const { client, sent } = served(() => new Response("{}"), "https://api.example.org/default/shop/json/settings");
+    expect(await client.readPage("")).toBeUndefined();
     expect(sent).toEqual([]);
   });
 
   it("open a stream behind a position, with the credential", async () => {
-    const { server, sent } = served(
+    const { client, sent } = served(
       () => new Response(": hello\nretry: 7\n\ndata: a\n\n", { headers: { "content-type": "text/event-stream" } }),
     );
-    const stream = server.readStream("7-0.aa");
+    const stream = client.readStream("7-0.aa");
     expect(await Array.fromAsync(stream.events)).toEqual([{ name: "message", data: "a" }]);
     expect(stream.retryMs()).toBe(7);
     expect(sent[0]?.headers).toEqual({
