@@ -1,6 +1,6 @@
 // Reads one log for all streams of a replica that follow it: each change is read once. The first
-// change after a pause is read at once, further ones every 20 ms. A stream that is behind the others
-// reads by itself, or together with those at the same position.
+// change after a pause is read at once, further ones every 20 ms. A stream that is behind the
+// others reads by itself, or together with those at the same position.
 
 import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";

@@ -1,7 +1,7 @@
-// Answers a read that asks for changes: with a stream, or with JSON. It finds the positions in their
-// logs before it answers with 200, so nothing is missed from then on. Refuses with `not_acceptable`
-// where no changes are logged, `position_expired`, `too_many_streams`, `streams_busy` and
-// `query_too_expensive`.
+// Answers a read that asks for changes: with a stream, or with JSON. It finds the positions in
+// their logs before it answers with 200, so nothing is missed from then on. Refuses with
+// `not_acceptable` where no changes are logged, `position_expired`, `too_many_streams`,
+// `streams_busy` and `query_too_expensive`.
 
 import type { ServerResponse } from "node:http";
 import { keyOfProject } from "../../core/config/config-keys.ts";

@@ -1,7 +1,7 @@
 // Positions in a log of changes as clients see them: in the header Changes-Position, as event ids,
-// in Last-Event-ID and `_position`. A position names an entry of the log, and may name a second one:
-// objects are read after the log, so what a client was shown may have the effect of later entries.
-// Its stream begins behind the first, and is reset where the log has lost the second.
+// in Last-Event-ID and `_position`. A position names an entry of the log, and may name a second
+// one: objects are read after the log, so what a client was shown may have the effect of later
+// entries. Its stream begins behind the first, and is reset where the log has lost the second.
 
 import { Problem } from "../../core/errors/problem.ts";
 import { isOlder, parsePosition } from "../store/change-entries.ts";

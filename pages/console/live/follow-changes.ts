@@ -1,6 +1,6 @@
 // Follows the changes of what a view shows, and reads that again whenever somebody has changed it.
-// After a break it goes on from the last event. Without a position, as after a reset, it first reads
-// what is shown, which brings one. docs/reference/changes.md has the protocol.
+// After a break it goes on from the last event. Without a position, as after a reset, it first
+// reads what is shown, which brings one. docs/reference/changes.md has the protocol.
 
 import { backoffMs } from "../../../core/backoff.ts";
 import { eventStream, isRetryable, readEventStream } from "../../../core/http/event-stream.ts";

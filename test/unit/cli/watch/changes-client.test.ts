@@ -57,7 +57,9 @@ describe("requests of a watch", () => {
     expect(await Array.fromAsync(stream.events)).toEqual([{ name: "message", data: "a" }]);
     expect(stream.retryMs()).toBe(7);
     expect(sent[0]?.headers).toEqual({
-      ...{ Accept: "text/event-stream", Authorization: "apikey secret", "Last-Event-ID": "7-0.aa" },
+      Accept: "text/event-stream",
+      Authorization: "apikey secret",
+      "Last-Event-ID": "7-0.aa",
     });
   });
 

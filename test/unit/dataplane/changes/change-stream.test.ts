@@ -15,8 +15,15 @@ const begun = "1-0.00000000";
 const changed = "2-0.00000000";
 const put: ChangeEvent = { name: "put", position: changed, data: "{}" };
 const batch: Batch = {
-  ...{ outcome: "batch", from: begun, end: changed, changes: [], length: 0 },
-  ...{ positions: new Set([changed]), seen: changed, began: 1, ended: 2 },
+  outcome: "batch",
+  from: begun,
+  end: changed,
+  changes: [],
+  length: 0,
+  positions: new Set([changed]),
+  seen: changed,
+  began: 1,
+  ended: 2,
   rendered: new Rendered(0),
 };
 
@@ -75,9 +82,9 @@ function begin(
 ): [ChangeStream, UnreadResponse] {
   const response = new UnreadResponse();
   const { clock, timers } = time;
-  const room = { takeRoom: async () => () => undefined, isRoomShort: () => isRoomShort };
   const deps = {
-    ...room,
+    takeRoom: async () => () => undefined,
+    isRoomShort: () => isRoomShort,
     clock,
     timers,
     random: () => 0,

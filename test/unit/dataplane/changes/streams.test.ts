@@ -35,7 +35,10 @@ function openWorld(maxStreams: number): World {
   };
   const { clock, timers } = time;
   const streams = createStreams({
-    ...{ store, clock, timers, maxStreams },
+    store,
+    clock,
+    timers,
+    maxStreams,
     fairShare: createFairShareLimiter(clock),
     room: createUnreadRoom(createMemoryBudget(1_000)),
     onFailure: () => undefined,

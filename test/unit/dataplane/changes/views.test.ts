@@ -11,8 +11,15 @@ const position = "2-0.00000000";
 function batchOf(): Batch {
   const changes = [{ position, kind: "put", id: "a", owner: "apikey:alice", text } as const];
   return {
-    ...{ outcome: "batch", from: "1-0.00000000", end: position, changes, length: text.length },
-    ...{ positions: new Set([position]), seen: position, began: 1, ended: 2 },
+    outcome: "batch",
+    from: "1-0.00000000",
+    end: position,
+    changes,
+    length: text.length,
+    positions: new Set([position]),
+    seen: position,
+    began: 1,
+    ended: 2,
     rendered: new Rendered(text.length),
   };
 }
