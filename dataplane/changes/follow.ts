@@ -82,46 +82,35 @@ export async function followChanges(
   // A client that follows would keep its slot for an hour. streams.ts limits it instead.
   releaseSlot(request.admission, undefined);
   const following = { deps, request, asked, sources };
-  const permits: Permit[] = [];
-  const release = (): void => {
-    for (const permit of permits) permit.release();
-  };
+  const project = keyOfProject(request.plan.project.config);
+  const permit = deps.streams.take(project, requesterOf(request));
   try {
-    const subscriptions = await takePermits(following, permits);
-    if (asked.form === "json") return await jsonResponse(following, subscriptions).finally(release);
-    return await streamResponse(following, subscriptions, release);
+    const subscriptions = await subscribe(following, permit);
+    if (asked.form === "json") return await jsonResponse(following, subscriptions).finally(permit.release);
+    return await streamResponse(following, subscriptions, permit.release);
   } catch (error) {
-    release();
+    permit.release();
     throw error;
   }
 }
 
+function requesterOf({ plan: { caller }, incoming }: PlannedRequest<PlanBase>): string {
+  return caller.kind === "anonymous" ? `anonymous:${addressGroup(incoming.request.ip)}` : ownerOf(caller);
+}
+
 type Gone = "expired" | "lost";
 
-/** Adds a permit for each source. Returns where each begins, or why one can't. */
-async function takePermits(
-  { deps, request, asked, sources }: Following,
-  permits: Permit[],
-): Promise<readonly Subscription[] | Gone> {
-  const { caller } = request.plan;
-  const requester =
-    caller.kind === "anonymous" ? `anonymous:${addressGroup(request.incoming.request.ip)}` : ownerOf(caller);
+/** Where each source begins, or why one can't. */
+async function subscribe({ deps, asked, sources }: Following, permit: Permit): Promise<readonly Subscription[] | Gone> {
   const subscriptions: Subscription[] = [];
   for (const [at, { of, view, first }] of sources.entries()) {
     const newest = await deps.store.newestChange(of);
-    const position = asked.positions?.[at] ?? { start: newest, seen: newest };
-    const permit = deps.streams.take(of, requester, newest, at === 0);
-    permits.push(permit);
-    const gone = await whyGone(deps.store, of, position);
+    const { start, seen } = asked.positions?.[at] ?? { start: newest, seen: newest };
+    const feed = permit.feedOf(of, newest);
+    const gone = await whyGone(deps.store, of, { start, seen });
     if (gone !== undefined) return gone;
     const beginsWithNow = asked.form === "stream" && first !== undefined;
-    subscriptions.push({
-      feed: permit.feed,
-      view,
-      position: beginsWithNow ? newest : position.start,
-      seen: position.seen,
-      since: 0,
-    });
+    subscriptions.push({ feed, view, position: beginsWithNow ? newest : start, seen, since: 0 });
   }
   return subscriptions;
 }

@@ -14,9 +14,11 @@ import { Feed, type FeedDeps } from "./feed.ts";
 import { resetReasonOf, type Source } from "./sources.ts";
 import type { UnreadRoom } from "./unread-room.ts";
 
-/** A client that follows changes, as a stream or by waiting for one response. */
+/** Of a request that follows changes, with a stream or by waiting for one response. */
 export interface Permit {
-  readonly feed: Feed;
+  /** The feed of one of its sources. `end` = the newest entry that is known. */
+  feedOf(source: LoggedRef, end: LogPosition): Feed;
+  /** Gives the permit and its feeds back. */
   release(): void;
 }
 
@@ -33,11 +35,8 @@ export interface OpenedStream {
 }
 
 export interface Streams {
-  /**
-   * Throws Problem `too_many_streams` or `streams_busy`. `end` = the newest entry that is known.
-   * Only the first source of a request counts.
-   */
-  take(of: LoggedRef, caller: string, end: LogPosition, isFirst?: boolean): Permit;
+  /** `project` = `<namespace>/<name>`. Throws Problem `too_many_streams` or `streams_busy`. */
+  take(project: string, caller: string): Permit;
   open(opened: OpenedStream): void;
   /** Asks all streams of the project whether they go on. */
   checkProject(project: string): void;
@@ -67,7 +66,7 @@ const tickMs = 1_000;
 
 interface OpenFeed {
   readonly feed: Feed;
-  permits: number;
+  followers: number;
 }
 
 interface CheckedStream {
@@ -80,11 +79,27 @@ interface CheckedStream {
 export function createStreams(deps: StreamsDeps): Streams {
   const { clock, timers, random = Math.random, maxStreams, onRefused, fairShare, room } = deps;
   const feeds = new Map<string, OpenFeed>();
-  const permits = createPermits(maxStreams, onRefused);
+  const takePermit = createPermits(maxStreams, onRefused);
   const open = new Map<string, Set<CheckedStream>>();
   let stopTicking: (() => void) | undefined;
   const closing = new Set<() => void>();
   let isClosed = false;
+
+  const join = (of: LoggedRef, end: LogPosition): { readonly feed: Feed; readonly leave: () => void } => {
+    const project = keyOfProject(of.project);
+    const name = "resource" in of ? `${project}/api/${of.resource}` : `${project}/json/${of.rootKey}`;
+    const current = feeds.get(name);
+    const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), followers: 0 };
+    feeds.set(name, shared);
+    shared.followers += 1;
+    const leave = (): void => {
+      shared.followers -= 1;
+      if (shared.followers > 0) return;
+      shared.feed.close();
+      if (feeds.get(name) === shared) feeds.delete(name);
+    };
+    return { feed: shared.feed, leave };
+  };
 
   const tick = (): void => {
     stopTicking = open.size === 0 ? undefined : timers.after(tickMs, tick);
@@ -92,26 +107,16 @@ export function createStreams(deps: StreamsDeps): Streams {
   };
 
   return {
-    take(of, caller, end, isFirst = true) {
-      const project = keyOfProject(of.project);
-      if (isFirst) permits.requireRoom(project, `${project} ${caller}`);
-      const name = "resource" in of ? `${project}/api/${of.resource}` : `${project}/json/${of.rootKey}`;
-      const current = feeds.get(name);
-      const shared = current?.feed.isGone === false ? current : { feed: new Feed(deps, of, end), permits: 0 };
-      feeds.set(name, shared);
-      shared.permits += 1;
-      const uncount = isFirst ? permits.add([project, `${project} ${caller}`]) : () => undefined;
-      let isReleased = false;
+    take(project, caller) {
+      const returns = [takePermit(project, `${project} ${caller}`)];
       return {
-        feed: shared.feed,
+        feedOf(source, end) {
+          const { feed, leave } = join(source, end);
+          returns.push(leave);
+          return feed;
+        },
         release() {
-          if (isReleased) return;
-          isReleased = true;
-          uncount();
-          shared.permits -= 1;
-          if (shared.permits > 0) return;
-          shared.feed.close();
-          if (feeds.get(name) === shared) feeds.delete(name);
+          for (const giveBack of returns.splice(0)) giveBack();
         },
       };
     },
@@ -186,12 +191,10 @@ async function areAllowed(sources: readonly Source[]): Promise<boolean> {
   return true;
 }
 
-interface Permits extends Pick<Counts, "add"> {
-  /** Throws Problem `too_many_streams` or `streams_busy`. */
-  requireRoom(project: string, caller: string): void;
-}
+/** Returns how to give the permit back. Throws Problem `too_many_streams` or `streams_busy`. */
+type TakePermit = (project: string, caller: string) => () => void;
 
-function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]): Permits {
+function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]): TakePermit {
   const counts = createCounts();
 
   const fullLimit = (project: string, caller: string): "caller" | "project" | "replica" | undefined => {
@@ -200,9 +203,9 @@ function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]):
     return counts.all() >= maxStreams ? "replica" : undefined;
   };
 
-  const requireRoom = (project: string, caller: string): void => {
+  return (project, caller) => {
     const limit = fullLimit(project, caller);
-    if (limit === undefined) return;
+    if (limit === undefined) return counts.add([project, caller]);
     onRefused(limit);
     if (limit !== "caller") throw new Problem("streams_busy", "Too many clients follow changes here; try again", later);
     throw new Problem(
@@ -211,8 +214,6 @@ function createPermits(maxStreams: number, onRefused: StreamsDeps["onRefused"]):
       later,
     );
   };
-
-  return { add: counts.add, requireRoom };
 }
 
 const later = { headers: { "Retry-After": "5" } };

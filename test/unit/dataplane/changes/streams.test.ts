@@ -52,7 +52,7 @@ afterEach(() => world.streams.close());
 
 it("gives the permit of a client back that left before its stream began", async () => {
   const { streams } = openWorld(8);
-  const permit = streams.take(books, "apikey:alice", begun);
+  const permit = streams.take("default/shop", "apikey:alice");
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   response.destroy();
   await new Promise((closed) => response.once("close", closed));
@@ -60,7 +60,7 @@ it("gives the permit of a client back that left before its stream began", async 
   streams.open({ project: "default/shop", beginning, sources: [], response, release: permit.release });
   expect(streams.count()).toBe(0);
   // It was the caller's only permit.
-  streams.take(books, "apikey:alice", begun).release();
+  streams.take("default/shop", "apikey:alice").release();
 });
 
 function sourceThat(isStillAllowed: Source["isStillAllowed"]): Source {
@@ -74,7 +74,8 @@ async function endingOf({ streams, time }: World, source: Source): Promise<strin
   const written: string[] = [];
   response.write = (text: string) => written.push(text) > 0;
   response.end = ((text: string) => written.push(text)) as never;
-  const { feed, release } = streams.take(books, "apikey:alice", begun);
+  const { feedOf, release } = streams.take("default/shop", "apikey:alice");
+  const feed = feedOf(books, begun);
   const beginning = {
     subscriptions: [{ feed, view: source.view, position: begun, seen: begun, since: 0 }],
     events: [],
