@@ -23,7 +23,7 @@ export async function* readEventStream(
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent> {
   const ending = new AbortController();
-  // Not while the caller uses an event: it may be slow.
+  // The time that the caller takes for an event doesn't count.
   const inTime = async <T>(waiting: Promise<T>): Promise<T> => {
     const silence = new Error(`nothing came for ${maxSilenceMs / 1_000} seconds`);
     const timer = setTimeout(() => ending.abort(silence), maxSilenceMs);
