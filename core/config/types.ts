@@ -142,6 +142,18 @@ export interface IndexField extends FieldPath {
   readonly parts?: readonly [FieldPath, FieldPath];
 }
 
+/** Fields whose values no two objects share; one in which a field is missing or null has none. */
+export interface UniqueRule {
+  /** One to three, in the order in which they are declared. */
+  readonly fields: readonly FieldPath[];
+  /** Strings are equal by simple case folding (Unicode 15, 3.13); absent = by code points. */
+  readonly ignoreCase?: true;
+  /** Among the objects of each owner; absent = among all. */
+  readonly per?: "Owner";
+  /** Among the objects that have these values; null = also where the field is missing. */
+  readonly where?: readonly { readonly field: FieldPath; readonly value: string | number | boolean | null }[];
+}
+
 /** How long, and how many, changes are kept for clients that follow them. */
 export interface ChangeLogConfig {
   readonly retentionSeconds: number;
@@ -163,6 +175,8 @@ export interface ResourceConfig {
   readonly defaults?: "Apply";
   /** Absent = its changes are not logged, and can't be followed. */
   readonly changes?: ChangeLogConfig;
+  /** Absent = none. */
+  readonly unique?: readonly UniqueRule[];
 }
 
 export interface RootKeyConfig {

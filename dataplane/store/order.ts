@@ -11,8 +11,10 @@
 // redis/indexes/index-set.ts, and to add a step to embedded/schema.ts that builds all indexes
 // again. Otherwise old and new entries mix in one index, and lists leave objects out.
 
+import { isDeepStrictEqual } from "node:util";
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
 import { stepped } from "../../core/json/number.ts";
+import type { StoreIndex } from "./ports/indexes.ts";
 
 const rank = { null: "0", false: "1", true: "2", number: "3", string: "4", array: "5", object: "6" } as const;
 
@@ -129,9 +131,10 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, "0");
 }
 
-/** Whether two indexes of one name have their values from the same paths. */
-export function hasSamePaths(one: IndexField, other: IndexField): boolean {
+/** Whether two indexes of one name have the same entries. */
+export function hasSameEntries(one: StoreIndex, other: StoreIndex): boolean {
   if (one === other) return true;
+  if (!isDeepStrictEqual(one.purpose, other.purpose)) return false;
   const [ones, others] = [one.parts ?? [], other.parts ?? []];
   return (
     isSamePath(one.path, other.path) &&

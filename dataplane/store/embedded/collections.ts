@@ -2,9 +2,9 @@
 // every call needs them; `forget` empties the cache when a transaction was undone.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { FieldPath, IndexField } from "../../../core/config/types.ts";
-import { hasSamePaths } from "../order.ts";
-import type { IndexState } from "../ports/indexes.ts";
+import type { FieldPath } from "../../../core/config/types.ts";
+import { hasSameEntries } from "../order.ts";
+import type { IndexState, StoreIndex } from "../ports/indexes.ts";
 import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 
 /** An index, and the number under which its entries stand. */
@@ -45,7 +45,7 @@ export interface Collections {
   /**
    * Makes `fields` the indexes: existing ones stay, others are dropped, new ones are to be built.
    */
-  declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;
+  declare(ref: CollectionRef, revision: number, fields: readonly StoreIndex[]): void;
   /** Records up to which id an index has been built; undefined = completely. */
   advance(ref: CollectionRef, index: Ordering, builtTo: string | undefined): void;
   /** Removes the row of an empty collection, with everything that was declared for it. */
@@ -185,21 +185,22 @@ function asOrdering(row: Record<string, unknown>): Ordering {
   };
 }
 
-/** A path, or the two fields of an index of two. */
-function pathText({ path, parts }: IndexField): string {
-  return JSON.stringify(parts ?? path);
+/** A path, or the two fields of an index of two; with a purpose, everything but the name. */
+function pathText({ name: _, ...index }: StoreIndex): string {
+  return JSON.stringify(index.purpose === undefined ? (index.parts ?? index.path) : index);
 }
 
-function fieldOf(name: string, pathText: string): IndexField {
-  const parsed = JSON.parse(pathText) as string[] | [FieldPath, FieldPath];
+function fieldOf(name: string, pathText: string): StoreIndex {
+  const parsed = JSON.parse(pathText) as string[] | [FieldPath, FieldPath] | Omit<StoreIndex, "name">;
+  if (!Array.isArray(parsed)) return { name, ...parsed };
   const [first, second] = parsed;
   return typeof first === "object" && typeof second === "object"
     ? { name, path: first.path, parts: [first, second] }
     : { name, path: parsed as string[] };
 }
 
-function includes(fields: readonly IndexField[], wanted: IndexField): boolean {
-  return fields.some((field) => field.name === wanted.name && hasSamePaths(field, wanted));
+function includes(fields: readonly StoreIndex[], wanted: StoreIndex): boolean {
+  return fields.some((field) => field.name === wanted.name && hasSameEntries(field, wanted));
 }
 
 function keyOf({ project, resource }: CollectionRef): string {

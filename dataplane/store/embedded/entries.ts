@@ -3,9 +3,9 @@
 // Encoding an object's stored text finds its entries.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { IndexField } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
-import { encodeIndexed } from "../order.ts";
+import { entryValue } from "../entry-values.ts";
+import type { StoreIndex } from "../ports/indexes.ts";
 import type { Collection, Ordering } from "./collections.ts";
 
 export interface ObjectRow {
@@ -49,44 +49,42 @@ export function createEntries(database: DatabaseSync): Entries {
       WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id > ? ORDER BY e.id LIMIT ?`,
   );
 
-  function insertBoth(orderingId: number, { everyone }: Collection, value: string, row: ObjectRow): void {
-    const { id, objectId } = row;
-    for (const owner of [everyone, row.ownerId]) insert.run(orderingId, owner, value, id, objectId);
+  type Row = readonly [orderingId: number, owner: number, value: string, id: string];
+
+  /** In the ordering by creation, and in that of each index. */
+  function rowsOf(collection: Collection, object: ObjectRow): readonly Row[] {
+    const { creation, everyone, indexes } = collection;
+    const byCreation = [everyone, object.ownerId].map((owner): Row => [creation, owner, "", object.id]);
+    return [...byCreation, ...indexes.flatMap((index) => rowsIn(index, collection, object, object.text))];
   }
 
-  function dropBoth(orderingId: number, { everyone }: Collection, value: string, row: ObjectRow): void {
-    // Nothing to delete where an index is building and has not come to this object.
-    for (const owner of [everyone, row.ownerId]) drop.run(orderingId, owner, value, row.id);
+  /** None where the index leaves the object out; only indexes of lists have those of owners. */
+  function rowsIn({ orderingId, field }: Ordering, { everyone }: Collection, row: ObjectRow, text: string) {
+    const value = valueIn(field, text);
+    if (value === undefined) return [];
+    const owners = field.purpose === undefined ? [everyone, row.ownerId] : [everyone];
+    return owners.map((owner): Row => [orderingId, owner, value, row.id]);
   }
 
   return {
     add(collection, object) {
-      insertBoth(collection.creation, collection, "", object);
-      for (const { orderingId, field } of collection.indexes) {
-        insertBoth(orderingId, collection, encodedAt(object.text, field), object);
-      }
+      for (const row of rowsOf(collection, object)) insert.run(...row, object.objectId);
     },
     remove(collection, object) {
-      dropBoth(collection.creation, collection, "", object);
-      for (const { orderingId, field } of collection.indexes) {
-        dropBoth(orderingId, collection, encodedAt(object.text, field), object);
-      }
+      // Nothing to delete where an index is building and has not come to this object.
+      for (const row of rowsOf(collection, object)) drop.run(...row);
     },
     move(collection, object, newText) {
-      for (const { orderingId, field } of collection.indexes) {
-        const [before, after] = [encodedAt(object.text, field), encodedAt(newText, field)];
+      for (const index of collection.indexes) {
         // Equal ones may have no entry yet while the index is building, which then adds it.
-        if (before === after) continue;
-        dropBoth(orderingId, collection, before, object);
-        insertBoth(orderingId, collection, after, object);
+        if (valueIn(index.field, object.text) === valueIn(index.field, newText)) continue;
+        for (const row of rowsIn(index, collection, object, object.text)) drop.run(...row);
+        for (const row of rowsIn(index, collection, object, newText)) insert.run(...row, object.objectId);
       }
     },
     addTo(indexes, collection, object) {
-      for (const { orderingId, field } of indexes) {
-        const value = encodedAt(object.text, field);
-        for (const owner of [collection.everyone, object.ownerId]) {
-          insertIfMissing.run(orderingId, owner, value, object.id, object.objectId);
-        }
+      for (const index of indexes) {
+        for (const row of rowsIn(index, collection, object, object.text)) insertIfMissing.run(...row, object.objectId);
       }
     },
     batch({ creation }, owner, after, bounds) {
@@ -104,6 +102,6 @@ export function createEntries(database: DatabaseSync): Entries {
   };
 }
 
-function encodedAt(text: string, field: IndexField): string {
-  return encodeIndexed(field, (path) => valueAt(text, path));
+function valueIn(field: StoreIndex, text: string): string | undefined {
+  return entryValue(field, (path) => valueAt(text, path));
 }

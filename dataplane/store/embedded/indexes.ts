@@ -1,8 +1,7 @@
 // Declares indexes, and builds them by adding existing objects, some at a time. One process has the
 // database, so building is never `busy`.
 
-import type { IndexField } from "../../../core/config/types.ts";
-import type { IndexState, ObjectIndexes } from "../ports/indexes.ts";
+import type { IndexState, ObjectIndexes, StoreIndex } from "../ports/indexes.ts";
 import type { CollectionRef } from "../ports/refs.ts";
 import type { Ordering } from "./collections.ts";
 import type { ObjectDeps } from "./objects.ts";
@@ -15,7 +14,7 @@ export function createIndexes({ transactions, collections, entries }: ObjectDeps
     return (collections.find(ref)?.indexes ?? []).map(({ field, state }) => ({ field, state }));
   }
 
-  function declare(ref: CollectionRef, fields: readonly IndexField[], revision: number): readonly IndexState[] {
+  function declare(ref: CollectionRef, fields: readonly StoreIndex[], revision: number): readonly IndexState[] {
     const newest = collections.find(ref)?.revision;
     if (newest === undefined || revision > newest) collections.declare(ref, revision, fields);
     return statesOf(ref);

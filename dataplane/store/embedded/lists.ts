@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
-import { compareEncoded, hasSamePaths } from "../order.ts";
+import { compareEncoded, hasSameEntries } from "../order.ts";
 import type { FieldQuery, IdRange, KeysetRange, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
@@ -117,8 +117,11 @@ function readyOrdering(
   query: FieldQuery,
 ): Pick<List, "orderingId" | "index" | "ranges" | "ids"> | undefined {
   const { index: name, field } = query;
-  const found = indexes.find((each) => each.field.name === name && each.state === "ready");
-  if (found === undefined || (field !== undefined && !hasSamePaths(found.field, field))) return undefined;
+  const found = indexes.find(
+    (each) =>
+      each.field.name === name && each.state === "ready" && (field === undefined || hasSameEntries(each.field, field)),
+  );
+  if (found === undefined) return undefined;
   return { orderingId: found.orderingId, index: found.field, ranges: rangesOf(query), ids: noIds };
 }
 

@@ -1,11 +1,25 @@
 // The indexes of a collection: declared, and built over existing objects. port.ts says what a call
 // may throw.
 
-import type { FieldPath, IndexField } from "../../../core/config/types.ts";
+import type { FieldPath, IndexField, UniqueRule } from "../../../core/config/types.ts";
 import type { CollectionRef } from "./refs.ts";
 
+/** What an index serves other than lists. */
+export interface IndexPurpose {
+  /** Its entries are those of this rule (uniqueValue in unique-values.ts). */
+  readonly unique: UniqueRule;
+}
+
+/**
+ * An index of a collection. One with a purpose has no part in lists: it may leave objects out, and
+ * has no entries of owners.
+ */
+export interface StoreIndex extends IndexField {
+  readonly purpose?: IndexPurpose;
+}
+
 export interface IndexState {
-  readonly field: IndexField;
+  readonly field: StoreIndex;
   /** `building`: writes update it, existing objects are being added, queries can't use it. */
   readonly state: "building" | "ready";
 }
@@ -29,7 +43,7 @@ export interface ObjectIndexes {
    */
   declareIndexes(
     collection: CollectionRef,
-    fields: readonly IndexField[],
+    fields: readonly StoreIndex[],
     revision: number,
     owners?: OwnersEntries,
   ): Promise<readonly IndexState[]>;

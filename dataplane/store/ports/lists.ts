@@ -1,8 +1,8 @@
 // Many objects of a collection: pages by offset and by cursor, and what bounded scans read. port.ts
 // says what a call may throw.
 
-import type { IndexField } from "../../../core/config/types.ts";
 import type { ValueRange } from "../ranges.ts";
+import type { StoreIndex } from "./indexes.ts";
 import type { CollectionRef, Visibility } from "./refs.ts";
 
 /** Ids from `from` (included) to `to` (excluded), which sort by creation. */
@@ -39,7 +39,7 @@ export interface FieldQuery {
    * Where the index must get its values from, else `not_ready`: while the store refuses writes it
    * keeps the old declaration.
    */
-  readonly field?: IndexField;
+  readonly field?: StoreIndex;
   /**
    * Only objects whose value encodes to exactly this (encodeSortValue in order.ts); absent = all.
    */

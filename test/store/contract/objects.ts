@@ -23,6 +23,7 @@ import { describeOwners } from "./owners.ts";
 import { describePages } from "./pages.ts";
 import { describeRanges } from "./ranges.ts";
 import { describeSizes } from "./sizes.ts";
+import { describeUnique } from "./unique.ts";
 import { unusualKeys } from "./unusual-keys.ts";
 
 const plenty = 1_000_000;
@@ -43,6 +44,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
   describeIdRanges(name, make);
   describeIndexes(name, make);
   describeOwners(name, make);
+  describeUnique(name, make);
   describeSizes(name, make);
 }
 

@@ -8,7 +8,7 @@ import { textOf, textsOf } from "../../../../core/redis/reply.ts";
 import type { Script } from "../../../../core/redis/script.ts";
 import type { Owner } from "../../ports/refs.ts";
 import type { CollectionKeys } from "../keys.ts";
-import { indexKeys } from "../objects/object-scripts.ts";
+import { indexKeys, setValues } from "../objects/object-scripts.ts";
 import { code, freeingScript, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
 import {
   allReady,
@@ -60,7 +60,7 @@ export interface BuiltObject {
   readonly hash: string;
   readonly id: string;
   readonly owner: string;
-  /** Encoded, one per building index. */
+  /** One per building index, as of encodedValues. */
   readonly values: readonly string[];
 }
 
@@ -153,9 +153,12 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
     addEntries({ keys, token, version, building, keepsOwners, objects, cursor, built }) {
       const objectKeys = objects.map(({ id }) => keys.objectKey(id));
       const own = [keys.indexSet, keys.buildLock, ...objectKeys, ...indexKeys(keys, building, keepsOwners)];
-      const perObject = objects.flatMap(({ hash, id, owner, values }) => [hash, id, owner, ...values]);
+      const perObject = objects.flatMap(({ hash, id, owner, values }) => {
+        const entries = building.map((index, at) => ({ index, value: values[at] ?? "" }));
+        return [hash, id, ...setValues(entries, keepsOwners ? owner : undefined)];
+      });
       const fields = built === undefined ? "" : JSON.stringify(built);
-      const args = [token, version, cursor, fields, objects.length, keepsOwners ? 1 : 0, ...perObject];
+      const args = [token, version, cursor, fields, objects.length, ...perObject];
       return runStep(addEntries, own, args);
     },
     addOwners({ keys, token, version, indexes, objects, isLast }) {

@@ -1,16 +1,17 @@
 // The set of a collection's indexes in Redis: which fields, in which sorted sets, how far each one
 // is built. Turns the stored hash into an IndexSet and a declaration into the next set.
 
-import type { FieldPath, IndexField } from "../../../../core/config/types.ts";
+import type { FieldPath } from "../../../../core/config/types.ts";
 import { membersOf, valueAt } from "../../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../../core/redis/reply.ts";
-import { encodeIndexed, hasSamePaths } from "../../order.ts";
-import { type IndexState, ownersField } from "../../ports/indexes.ts";
+import { entryValue, pathsOf } from "../../entry-values.ts";
+import { hasSameEntries } from "../../order.ts";
+import { type IndexState, ownersField, type StoreIndex } from "../../ports/indexes.ts";
 
 /** Grows when encodeSortValue changes: indexes with another number are built again. */
 const encoding = 1;
 
-export interface StoredIndex extends IndexField {
+export interface StoredIndex extends StoreIndex {
   /**
    * Number of its sorted sets, under the name in the stored JSON. Never used again in this index
    * set, so that a dropped index leaves nothing.
@@ -79,11 +80,12 @@ export interface StatedIndexes {
 }
 
 export function indexStates({ indexes, isOwnersWalk }: StatedIndexes): readonly IndexState[] {
-  const states = indexes.map(({ name, path, parts, state }) => ({
-    field: { name, path, ...(parts && { parts }) },
-    state,
-  }));
+  const states = indexes.map(({ state, ...index }) => ({ field: declaredOf(index), state }));
   return isOwnersWalk ? [...states, { field: ownersField, state: "building" }] : states;
+}
+
+function declaredOf({ name, path, parts, purpose }: StoreIndex): StoreIndex {
+  return { name, path, ...(parts && { parts }), ...(purpose && { purpose }) };
 }
 
 export interface Declaration {
@@ -104,7 +106,7 @@ export interface Declaration {
  */
 export function nextIndexSet(
   current: IndexSet,
-  fields: readonly IndexField[],
+  fields: readonly StoreIndex[],
   keepsOwners = current.owners.areKept,
 ): Declaration {
   let nextIndexNumber = current.nextIndexNumber;
@@ -115,8 +117,7 @@ export function nextIndexSet(
     hasNew = true;
     const indexNumber = nextIndexNumber;
     nextIndexNumber += 1;
-    const { name, path, parts } = field;
-    return { slot: indexNumber, encoding, name, path, ...(parts && { parts }), state: "building" };
+    return { slot: indexNumber, encoding, ...declaredOf(field), state: "building" };
   });
   const dropped = current.indexes.filter((index) => !indexes.includes(index));
   const isSameForOwners = keepsOwners === current.owners.areKept;
@@ -124,7 +125,7 @@ export function nextIndexSet(
     nextIndexNumber,
     indexes,
     dropped,
-    droppedForOwners: isSameForOwners || keepsOwners ? [] : indexes,
+    droppedForOwners: isSameForOwners || keepsOwners ? [] : indexes.filter(isOfLists),
     isSame: !hasNew && dropped.length === 0 && isSameForOwners,
     cursor: hasNew ? "" : cursorOf(current, indexes),
     owners: { areKept: keepsOwners, cursor: isSameForOwners ? current.owners.cursor : "" },
@@ -135,21 +136,29 @@ function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | 
   return indexes.some(({ state }) => state === "building") ? (current.cursor ?? "") : undefined;
 }
 
-function isOf(index: StoredIndex, field: IndexField): boolean {
-  return index.name === field.name && index.encoding === encoding && hasSamePaths(index, field);
+function isOf(index: StoredIndex, field: StoreIndex): boolean {
+  return index.name === field.name && index.encoding === encoding && hasSameEntries(index, field);
+}
+
+/** Only the indexes of lists have entries of owners. */
+export function isOfLists({ purpose }: StoreIndex): boolean {
+  return purpose === undefined;
 }
 
 export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
   return indexes.map((index) => ({ ...index, state: "ready" }));
 }
 
-/** The encoded value of each index in an object's text. */
+/** The encoded value of each index in an object's text; "" where it leaves the object out. */
 export function encodedValues(indexes: readonly StoredIndex[], text: string): readonly string[] {
   const textAt = fieldReader(indexes, text);
-  return indexes.map((index) => encodeIndexed(index, textAt));
+  return indexes.map((index) => entryValue(index, textAt) ?? "");
 }
 
-/** An index whose entry a replace writes; both values are the same while it is building. */
+/**
+ * An index whose entry a replace writes, with its values as of encodedValues; both are the same
+ * while it is building.
+ */
 export interface IndexMove {
   readonly index: StoredIndex;
   readonly before: string;
@@ -164,9 +173,8 @@ export function indexMoves(indexes: readonly StoredIndex[], before: string, afte
     // The builder skips what was changed since it read it: an index that is building needs every
     // entry from its writers.
     const isBuilding = index.state === "building";
-    const { path, parts = [{ path }] } = index;
-    if (!isBuilding && parts.every((part) => oldAt(part.path) === freshAt(part.path))) continue;
-    const move = { index, before: encodeIndexed(index, oldAt), after: encodeIndexed(index, freshAt) };
+    if (!isBuilding && pathsOf(index).every((path) => oldAt(path) === freshAt(path))) continue;
+    const move = { index, before: entryValue(index, oldAt) ?? "", after: entryValue(index, freshAt) ?? "" };
     if (isBuilding || move.before !== move.after) moves.push(move);
   }
   return moves;

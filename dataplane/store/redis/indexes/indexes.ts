@@ -3,8 +3,7 @@
 // so that it can be interrupted anywhere and continued by another replica.
 
 import { randomBytes } from "node:crypto";
-import type { IndexField } from "../../../../core/config/types.ts";
-import type { ObjectIndexes, OwnersEntries } from "../../ports/indexes.ts";
+import type { ObjectIndexes, OwnersEntries, StoreIndex } from "../../ports/indexes.ts";
 import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
 import { sha1 } from "../objects/objects.ts";
 import type {
@@ -20,6 +19,7 @@ import {
   encodedValues,
   type IndexSet,
   indexStates,
+  isOfLists,
   nextIndexSet,
   type StatedIndexes,
   type StoredIndex,
@@ -71,7 +71,7 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
 }
 
 interface IndexDeclaration {
-  readonly fields: readonly IndexField[];
+  readonly fields: readonly StoreIndex[];
   readonly revision: number;
   /** As they are, if absent. */
   readonly owners?: OwnersEntries;
@@ -108,7 +108,9 @@ function carryOut(scripts: IndexScripts, step: BuildStep, batch: Batch): Promise
     return scripts.dropOwners({ ...step, owners, cursor: isLast ? undefined : cursor });
   }
   if (walk === "owners") {
-    return scripts.addOwners({ ...step, indexes, objects: objects.map((each) => builtObject(each, indexes)), isLast });
+    const ofLists = indexes.filter(isOfLists);
+    const owned = objects.map((each) => builtObject(each, ofLists));
+    return scripts.addOwners({ ...step, indexes: ofLists, objects: owned, isLast });
   }
   const building = buildingOf(indexes);
   // Only a change from outside leaves a member without an object. It has nothing to index.

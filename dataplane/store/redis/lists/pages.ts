@@ -4,7 +4,7 @@
 import { WriteConflict } from "../../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../../core/redis/reply.ts";
-import { hasSamePaths } from "../../order.ts";
+import { hasSameEntries } from "../../order.ts";
 import type { FieldQuery, FoundPage, IdRange, ObjectLists, PageRange } from "../../ports/lists.ts";
 import type { Owner, Visibility } from "../../ports/refs.ts";
 import { type ReadTexts, readOrderedPage, readPage } from "../../read-page.ts";
@@ -182,8 +182,9 @@ function readyIndex(
   indexes: readonly StoredIndex[],
   { index: name, field }: Pick<FieldQuery, "index" | "field">,
 ): StoredIndex | undefined {
-  const index = indexes.find((each) => each.name === name && each.state === "ready");
-  return index === undefined || field === undefined || hasSamePaths(index, field) ? index : undefined;
+  return indexes.find(
+    (each) => each.name === name && each.state === "ready" && (field === undefined || hasSameEntries(each, field)),
+  );
 }
 
 /** The sorted set to read and what the page's members begin with. */

@@ -1,20 +1,20 @@
 -- Purpose: stores new objects of one collection and their index entries, each as if it came alone,
 -- in the order given.
--- KEYS: 1 index set, 2 ids, 3 log, then per index: index, own index; then per object: object, its
--- owner's ids. Where no owners' entries are kept, the second of each pair is left out
+-- KEYS: 1 index set, 2 ids, 3 log, then the sorted sets of the indexes, then per object: object,
+-- and its owner's ids where owners' entries are kept
 -- ARGV: 1 version of the index set, 2 maximum number of objects, 3 "1" when owners' entries are
--- kept, 4 number of indexes, 5 declared log (includes/change-log.lua), then per object: id, owner,
--- text, and one per index: encoded value
+-- kept, 4 number of sorted sets, 5 declared log (includes/change-log.lua), then per object: id,
+-- owner, text, and what its member begins with in each of the sets ("" = it has none)
 -- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: Redis
 -- refused the text, among others; only a script for this object alone says why | {stale_index_set}:
 -- nothing was stored
 local code = { done = 0, stale_index_set = 1, quota_exceeded = 2, conflict = 3, failed = 8 }
 local index_set, ids, log = KEYS[1], KEYS[2], KEYS[3]
-local version, max_objects, keeps_owners, indexes = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", tonumber(ARGV[4])
+local version, max_objects, keeps_owners, sets = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", tonumber(ARGV[4])
 local declared = ARGV[5]
 local width = keeps_owners and 2 or 1
-local first_index, first_object, first_argument = 4, 4 + width * indexes, 6
-local arguments = 3 + indexes
+local first_set, first_object, first_argument = 4, 4 + sets, 6
+local arguments = 3 + sets
 local objects = (#ARGV - first_argument + 1) / arguments
 
 -- include change-log
@@ -70,12 +70,10 @@ for object = 1, objects do
       place_of_owned[owned] = place_of_owned[owned] or object_at + 1
       add(place_of_owned[owned], id)
     end
-    for index = 0, indexes - 1 do
-      local entry = ARGV[at + 3 + index] .. "\0" .. id
-      local index_at = first_index + width * index
-      add(index_at, entry)
-      if keeps_owners then
-        add(index_at + 1, owner .. "\0" .. entry)
+    for set = 0, sets - 1 do
+      local value = ARGV[at + 3 + set]
+      if value ~= "" then
+        add(first_set + set, value .. "\0" .. id)
       end
     end
   end

@@ -7,13 +7,13 @@ import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../../cor
 import type { IdempotencyRecord, Repeated } from "../../ports/idempotency.ts";
 import type { Owner } from "../../ports/refs.ts";
 import { createWriter, repeatedBy, type WriteCall } from "../idempotency-records.ts";
-import type { IndexMove, StoredIndex } from "../indexes/index-set.ts";
+import { type IndexMove, isOfLists, type StoredIndex } from "../indexes/index-set.ts";
 import { type CollectionKeys, separator } from "../keys.ts";
 import { type Code, code, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
 
 /** Maximum bytes of texts per call: reading them takes Redis some four milliseconds. */
 const bytesPerCall = 1024 * 1024;
-/** An index and the encoded value of the object at hand. */
+/** An index and the encoded value of the object at hand; "" = the index leaves it out. */
 export interface IndexEntry {
   readonly index: StoredIndex;
   readonly value: string;
@@ -153,15 +153,23 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
     },
     async replace({ keys, version, previous, id, owner, text, moves, keepsOwners }) {
       const own = [keys.indexSet, keys.objectKey(id), keys.log, ...indexKeys(keys, moves.map(indexOf), keepsOwners)];
-      const values = moves.flatMap(({ before, after }) => [before, after]);
-      const args = [version, previous, id, owner, text, keepsOwners ? 1 : 0, keys.declaredLog, ...values];
+      const ownedBy = keepsOwners ? owner : undefined;
+      const before = setValues(
+        moves.map((move) => ({ index: move.index, value: move.before })),
+        ownedBy,
+      );
+      const after = setValues(
+        moves.map((move) => ({ index: move.index, value: move.after })),
+        ownedBy,
+      );
+      const args = [version, previous, id, owner, text, keys.declaredLog, ...before, ...after];
       return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)).code);
     },
     async remove({ keys, version, previous, id, owner, entries, keepsOwners }) {
       const object = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), keys.log];
       const own = [...object, ...indexKeys(keys, entries.map(indexOf), keepsOwners)];
-      const values = entries.map(({ value }) => value);
-      const args = [version, previous, id, owner, keepsOwners ? 1 : 0, keys.declaredLog, ...values];
+      const values = setValues(entries, keepsOwners ? owner : undefined);
+      const args = [version, previous, id, owner, keys.declaredLog, ...values];
       return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)).code);
     },
     async read(keys, id, owner = "") {
@@ -193,13 +201,23 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
   };
 }
 
-/** The sorted set of each index, and that of its owners' entries where they are kept. */
+/** The sorted sets of each index: its own, and that of owners' entries where they are kept. */
 export function indexKeys(
   keys: CollectionKeys,
   indexes: readonly StoredIndex[],
   keepsOwners: boolean,
 ): readonly string[] {
-  return indexes.flatMap(({ slot }) => (keepsOwners ? [keys.index(slot), keys.ownIndex(slot)] : [keys.index(slot)]));
+  return indexes.flatMap((index) => {
+    const { slot } = index;
+    return keepsOwners && isOfLists(index) ? [keys.index(slot), keys.ownIndex(slot)] : [keys.index(slot)];
+  });
+}
+
+/** What an object's member begins with in each of those sets, before its id; "" = it has none. */
+export function setValues(entries: readonly IndexEntry[], owner: Owner | undefined): readonly string[] {
+  return entries.flatMap(({ index, value }) =>
+    owner !== undefined && isOfLists(index) ? [value, owner + separator + value] : [value],
+  );
 }
 
 function indexOf({ index }: { readonly index: StoredIndex }): StoredIndex {
@@ -211,22 +229,26 @@ function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args">
   const objectKeys = calls.flatMap(({ id, owner }) =>
     keepsOwners ? [keys.objectKey(id), keys.owned(owner)] : [keys.objectKey(id)],
   );
-  const objects = calls.flatMap(({ id, owner, text, entries }) => [id, owner, text, ...valuesOf(entries, of)]);
+  const objects = calls.flatMap(({ id, owner, text, entries }) => {
+    const values = setValues(inOrderOf(of, entries), keepsOwners ? owner : undefined);
+    return [id, owner, text, ...values];
+  });
+  const sets = indexKeys(keys, of.map(indexOf), keepsOwners);
   return {
-    keys: [keys.indexSet, keys.ids, keys.log, ...indexKeys(keys, of.map(indexOf), keepsOwners), ...objectKeys],
-    args: [version, maxObjects, keepsOwners ? 1 : 0, of.length, keys.declaredLog, ...objects],
+    keys: [keys.indexSet, keys.ids, keys.log, ...sets, ...objectKeys],
+    args: [version, maxObjects, keepsOwners ? 1 : 0, sets.length, keys.declaredLog, ...objects],
   };
 }
 
 /**
- * In the order of `of`: a declaration that changes only the order keeps the version, so that calls
- * of one turn may have two orders.
+ * A declaration that changes only the order keeps the version, so that calls of one turn may have
+ * two orders.
  */
-function valuesOf(entries: readonly IndexEntry[], of: readonly IndexEntry[]): readonly string[] {
+function inOrderOf(of: readonly IndexEntry[], entries: readonly IndexEntry[]): readonly IndexEntry[] {
   return of.map(({ index }) => {
     const entry = entries.find((each) => each.index.slot === index.slot);
     if (entry === undefined) throw new Error(`A version of the index set has the index ${index.name} for some callers`);
-    return entry.value;
+    return entry;
   });
 }
 

@@ -1,0 +1,66 @@
+// What an index has of an object: an encoded value, or nothing where the index leaves it out.
+
+import type { FieldPath, UniqueRule } from "../../core/config/types.ts";
+import { folded } from "../../core/json/case-folding.ts";
+import { betweenValues, encodeIndexed, encodeSortValue } from "./order.ts";
+import type { StoreIndex } from "./ports/indexes.ts";
+
+/** The JSON text at a path of an object; undefined = there is none. */
+export type TextAt = (path: FieldPath["path"]) => string | undefined;
+
+/** Undefined = the index has no entry of the object. */
+export function entryValue(index: StoreIndex, textAt: TextAt): string | undefined {
+  return index.purpose === undefined ? encodeIndexed(index, textAt) : uniqueValue(index.purpose.unique, textAt);
+}
+
+/** Where an entry's value comes from. */
+export function pathsOf({ path, parts, purpose }: StoreIndex): readonly FieldPath["path"][] {
+  if (purpose === undefined) return parts?.map((part) => part.path) ?? [path];
+  const { where = [] } = purpose.unique;
+  return [...identifyingPaths(purpose.unique), ...where.map(({ field }) => field.path)];
+}
+
+const ownerPaths = [
+  ["_metadata", "creator_type"],
+  ["_metadata", "creator"],
+] as const;
+
+function identifyingPaths({ fields, per }: UniqueRule): readonly FieldPath["path"][] {
+  const paths = fields.map(({ path }) => path);
+  return per === undefined ? paths : [...paths, ...ownerPaths];
+}
+
+/** The index that a store keeps for a rule. */
+export function uniqueIndex(rule: UniqueRule): StoreIndex {
+  const name = `unique(${rule.fields.map((field) => field.name).join(",")})`;
+  return { name, path: rule.fields[0]?.path ?? [], purpose: { unique: rule } };
+}
+
+/**
+ * What no two objects may share: equal for equal values. Undefined = the object counts for none: it
+ * is outside of `where`, or a field is missing, null, an array, an object, or a longer string than
+ * the schema of a rule may allow.
+ */
+export function uniqueValue(rule: UniqueRule, textAt: TextAt): string | undefined {
+  if (!isWithin(rule, textAt)) return undefined;
+  const values = identifyingPaths(rule).map((path) => scalarValue(textAt(path), rule.ignoreCase === true));
+  return values.includes(undefined) ? undefined : values.join(betweenValues);
+}
+
+/** Whether an object with these values is one of those that the rule is about. */
+export function isWithin({ where = [] }: UniqueRule, textAt: TextAt): boolean {
+  return where.every(
+    ({ field, value }) => encodeSortValue(textAt(field.path)) === encodeSortValue(JSON.stringify(value)),
+  );
+}
+
+/** Code points of a string; all of them count in an encoding (encodedStringBytes in order.ts). */
+export const maxUniqueLength = 256;
+
+function scalarValue(text: string | undefined, ignoreCase: boolean): string | undefined {
+  if (text === undefined || "n[{".includes(text.charAt(0))) return undefined;
+  if (!text.startsWith('"')) return encodeSortValue(text);
+  const value = JSON.parse(text) as string;
+  if (value.length > maxUniqueLength && [...value].length > maxUniqueLength) return undefined;
+  return encodeSortValue(ignoreCase ? JSON.stringify(folded(value)) : text);
+}
