@@ -7,7 +7,7 @@ import { type Authentication, authorizationOf, noCredential } from "./authentica
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { type DocumentPlan, planDocument } from "./documents/handler.ts";
 import { emptyContext, type IncomingRequest, type RequestContext } from "./http/exchange.ts";
-import { type ObjectsPlan, planObjects } from "./objects/handler.ts";
+import { type ObjectsPlan, planObjects } from "./objects/plan.ts";
 import { type DescriptionPlan, planDescription } from "./openapi/handler.ts";
 import type { PlanBase, PlanDeps, PlanInput } from "./operation/plan.ts";
 import { findProject, type PublicAddress } from "./route/find-project.ts";
@@ -104,13 +104,19 @@ export async function decide(
     context = { project, target };
     const limiter = deps.fairShare.of(project);
     const subject = await limiter.runFairly(() => requireSubject(project, target, split.fault), slot);
+    const resource = subject.kind === "objects" ? subject.resource : undefined;
     const baseSegments = split.segments.length - segments.length;
     const subPath = subPathOf(target);
     if (method === "OPTIONS") {
-      const plan = { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) } as const;
+      const plan = {
+        kind: "options",
+        project,
+        usesStoredData: false,
+        methods: allowedMethods(target, resource),
+      } as const;
       return { outcome: "planned", context, plan, subPath, baseSegments };
     }
-    const operation = requireOperation(target, method);
+    const operation = requireOperation(target, method, resource);
     const authenticate = () =>
       deps.authentication.authenticate(project, authorizationOf(project, request.raw), incoming);
     const proof = operation === "public" ? noCredential : await limiter.runFairly(authenticate, slot);

@@ -37,7 +37,8 @@ import {
   type IncomingRequest,
   type RequestContext,
 } from "./http/exchange.ts";
-import { carryOutObjects, followedObjects, type ObjectsDeps } from "./objects/handler.ts";
+import { carryOutObjects, followedObjects } from "./objects/handler.ts";
+import type { ObjectsDeps } from "./objects/plan.ts";
 import { carryOutDescription, type OpenapiDeps } from "./openapi/handler.ts";
 import type { Admission, OperationDeps, PlannedRequest } from "./operation/plan.ts";
 import type { PlanCache } from "./operation/plan-cache.ts";

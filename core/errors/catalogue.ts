@@ -43,6 +43,7 @@ export const errorCatalogue = {
   key_exists: { status: 409, title: "The key already exists" },
   index_out_of_range: { status: 409, title: "The index is past the end of the array" },
   not_a_container: { status: 409, title: "The parent of the path is neither an object nor an array" },
+  not_unique: { status: 409, title: "Another object has a value that must be unique" },
   patch_conflict: { status: 409, title: "The patch does not fit the stored value" },
   increment_out_of_bounds: { status: 409, title: "The increment would pass a bound" },
   position_expired: { status: 410, title: "The changes behind this position are no longer known" },

@@ -14,6 +14,8 @@ export interface DeclaredProperty {
   readonly types: readonly JsonType[];
   /** Present when its strings are dates, and it holds nothing else but null. */
   readonly format?: DateFormat;
+  /** Code points that its strings have at most; absent = no bound. */
+  readonly maxLength?: number;
 }
 
 const dateFormats = ["date", "date-time"] as const;
@@ -49,7 +51,24 @@ function declared(name: string, { path, trees }: PropertyLocation): DeclaredProp
   const types = typesOf(trees) ?? [];
   const format =
     types.includes("string") && types.every((type) => type === "string" || type === "null") && dateFormatOf(trees);
-  return { name, path, types, ...(format && { format }) };
+  const maxLength = maxLengthOf(trees);
+  return { name, path, types, ...(format && { format }), ...(maxLength !== undefined && { maxLength }) };
+}
+
+function maxLengthOf(trees: readonly SchemaTree[]): number | undefined {
+  const bounds = unconditional(trees).flatMap((tree) => {
+    if (typeof tree === "boolean") return [];
+    const { assertions } = tree;
+    const listed = assertions.get("enum") ?? (assertions.has("const") ? [assertions.get("const")] : undefined);
+    const lengths = Array.isArray(listed) ? [Math.max(0, ...listed.map(codePoints))] : [];
+    const bound = assertions.get("maxLength");
+    return typeof bound === "number" ? [bound, ...lengths] : lengths;
+  });
+  return bounds.length === 0 ? undefined : Math.min(...bounds);
+}
+
+function codePoints(value: unknown): number {
+  return typeof value === "string" ? [...value].length : 0;
 }
 
 function dateFormatOf(trees: readonly SchemaTree[]): DateFormat | undefined {

@@ -8,6 +8,7 @@ import { describeError } from "../../core/log/describe-error.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import { listsOwn } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
+import { uniqueIndex } from "../store/entry-values.ts";
 import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 
@@ -44,7 +45,7 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
     const { config, revision } = resource;
     const states = await store.declareIndexes(
       collection,
-      config.indexes,
+      [...config.indexes, ...(config.unique ?? []).map(uniqueIndex)],
       revision,
       listsOwn(config) ? "kept" : "left out",
     );

@@ -39,6 +39,8 @@ type Methods = Readonly<Record<string, RouteOperation>>;
 
 const methodTable = {
   collection: { GET: "read", POST: "create" },
+  /** Of a resource with unique rules: a PUT names the object by one of them. */
+  uniqueCollection: { GET: "read", POST: "create", PUT: "update" },
   object: { GET: "read", PUT: "update", PATCH: "update", DELETE: "delete" },
   documentRoot: { GET: "read", PUT: "update", PATCH: "update" },
   document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
@@ -55,22 +57,26 @@ const methodTable = {
   consoleDescription: { GET: "by_feature" },
 } as const satisfies Record<string, Methods>;
 
-function methodsOf(target: Target): Methods {
+function methodsOf(target: Target, resource: LiveResource | undefined): Methods {
+  if (target.kind === "collection" && resource?.config.unique !== undefined) return methodTable.uniqueCollection;
   if (target.kind === "document" && target.path.length === 0) return methodTable.documentRoot;
   return methodTable[target.kind];
 }
 
-/** What a method does to the target, HEAD being GET. Throws `method_not_allowed`. */
-export function requireOperation(target: Target, method: string): RouteOperation {
+/**
+ * What a method does to the target, HEAD being GET; `resource` = the one that it belongs to. Throws
+ * `method_not_allowed`.
+ */
+export function requireOperation(target: Target, method: string, resource?: LiveResource): RouteOperation {
   const name = method === "HEAD" ? "GET" : method;
-  const methods = methodsOf(target);
+  const methods = methodsOf(target, resource);
   const operation = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  if (operation === undefined) throw methodNotAllowed(target, method);
+  if (operation === undefined) throw methodNotAllowed(target, method, resource);
   return operation;
 }
 
-function methodNotAllowed(target: Target, method: string): Problem {
-  const allowed = allowedMethods(target).join(", ");
+function methodNotAllowed(target: Target, method: string, resource: LiveResource | undefined): Problem {
+  const allowed = allowedMethods(target, resource).join(", ");
   const rootPost = target.kind === "document" && target.path.length === 0 && method === "POST";
   const detail = rootPost
     ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
@@ -79,8 +85,8 @@ function methodNotAllowed(target: Target, method: string): Problem {
 }
 
 /** Value of an Allow header. */
-export function allowedMethods(target: Target): readonly string[] {
-  return Object.keys(methodsOf(target))
+export function allowedMethods(target: Target, resource?: LiveResource): readonly string[] {
+  return Object.keys(methodsOf(target, resource))
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
     .concat("OPTIONS");
 }

@@ -25,13 +25,14 @@ export function compileResource(
     name: resourceNameOf(resource),
     uid: metadata.uid,
     schema: spec.schema,
-    indexes: checked.value,
+    indexes: checked.value.indexes,
     access: { create, read, update, delete: remove },
     scope: { read: scope.read, write: scope.write },
     maxObjects: spec.limits.maxObjects,
     ...(spec.schemaChange?.updates === "Ratchet" && { updates: spec.schemaChange.updates }),
     ...(spec.defaults === "Apply" && { defaults: spec.defaults }),
     ...changes.value,
+    ...(checked.value.unique.length > 0 && { unique: checked.value.unique }),
   };
   return { ...checked, value: [config] };
 }

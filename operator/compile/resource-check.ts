@@ -2,19 +2,25 @@
 // reconcile touches all of a project. Nothing but defaults that are applied is validated here, so
 // that no other validator is compiled.
 
-import type { FieldPath, IndexField } from "../../core/config/types.ts";
-import { nearest } from "../../core/nearest.ts";
+import type { FieldPath, IndexField, UniqueRule } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type CheckedSchema, checkSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { checkDefaults } from "../../core/schema/defaults/compile-defaults.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { type Fault, type Notice, type Result, refuseAll } from "../model/verdict.ts";
+import { meant } from "./meant-field.ts";
+import { checkUnique } from "./unique-rules.ts";
 
 type ResourceSpec = ApiResource["spec"];
 
-/** The indexes of the resource, with warnings about its schema as notices. */
-export type CheckResource = (spec: ResourceSpec) => Result<readonly IndexField[]>;
+export interface CheckedResource {
+  readonly indexes: readonly IndexField[];
+  readonly unique: readonly UniqueRule[];
+}
+
+/** The indexes and unique rules of the resource, with warnings about its schema as notices. */
+export type CheckResource = (spec: ResourceSpec) => Result<CheckedResource>;
 
 const maxShared = 1_000;
 
@@ -23,7 +29,7 @@ const maxShared = 1_000;
  * nothing else of what was found in the schema.
  */
 export function createResourceCheck(): CheckResource {
-  const answers = new WeakMap<ResourceSpec, Result<readonly IndexField[]>>();
+  const answers = new WeakMap<ResourceSpec, Result<CheckedResource>>();
   /**
    * Indexes of one top-level field, by its name: thousands of resources have a `title`, and each
    * index is kept once.
@@ -40,13 +46,15 @@ export function createResourceCheck(): CheckResource {
     const known = answers.get(spec);
     if (known !== undefined) return known;
     const checked = check(spec);
-    const answer = checked.ok ? { ...checked, value: checked.value.map(shared) } : checked;
+    const answer = checked.ok
+      ? { ...checked, value: { ...checked.value, indexes: checked.value.indexes.map(shared) } }
+      : checked;
     answers.set(spec, answer);
     return answer;
   };
 }
 
-function check(spec: ResourceSpec): Result<readonly IndexField[]> {
+function check(spec: ResourceSpec): Result<CheckedResource> {
   const checked = checkSchema(spec.schema);
   const problems = checked.ok ? unusableParts(checked.schema, spec) : checked.problems;
   if (!checked.ok || problems.length > 0) {
@@ -55,7 +63,11 @@ function check(spec: ResourceSpec): Result<readonly IndexField[]> {
   }
   const { schema } = checked;
   const indexes = checkIndexes(schema, spec.indexes);
-  return indexes.ok ? { ...indexes, notices: schema.warnings.map(schemaNotice) } : indexes;
+  if (!indexes.ok) return indexes;
+  const unique = checkUnique(schema, spec.unique ?? []);
+  if (!unique.ok) return unique;
+  const value = { indexes: indexes.value, unique: unique.value };
+  return { ok: true, value, notices: schema.warnings.map(schemaNotice) };
 }
 
 /** Why a schema that compiles is refused all the same. */
@@ -126,13 +138,4 @@ function fieldFault(schema: CheckedSchema, name: string): string | undefined {
   return path.length > 1 && !mayHold
     ? `The schema declares "${top}" as ${declared.types.join(" or ")}, which has no fields`
     : undefined;
-}
-
-const maxShown = 16;
-
-function meant({ properties }: CheckedSchema, name: string): string {
-  const names = [...properties.keys()];
-  const near = nearest(name, names);
-  if (near !== undefined) return `: did you mean "${near}"?`;
-  return names.length === 0 ? "" : `: write one of ${names.slice(0, maxShown).join(", ")}`;
 }

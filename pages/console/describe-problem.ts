@@ -13,6 +13,7 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
     return "An earlier attempt has created the object, with another text. Look for it in the list; Create adds a second one.";
   }
   // The form and the editor show each of them.
+  if (code === "not_unique" && errors.length > 0) return "Another object has this already. It is marked below.";
   if (code === "validation_failed" && errors.length > 0) return "Some fields are not right yet. They are marked below.";
   switch (status) {
     case 0:

@@ -217,8 +217,12 @@ async function seedObjects(
   try {
     for await (const batch of inBatches(objectsIn(file))) {
       await mapLimited(batch.map(toObject), atATime, async (object) => {
-        const { outcome } = await create(object);
-        if (outcome !== "created") throw new SeedFault(`${file.path}: ${name} is full`);
+        const result = await create(object);
+        if (result.outcome === "not_unique") {
+          const fields = result.rule.fields.map((field) => field.name).join(", ");
+          throw new SeedFault(`${file.path}: two objects of ${name} have the same ${fields} (spec.unique)`);
+        }
+        if (result.outcome !== "created") throw new SeedFault(`${file.path}: ${name} is full`);
         ids.push(object.id);
       });
       observe({ name, stored: ids.length, total });

@@ -18,6 +18,12 @@ export interface ApiResourceSpec {
   readonly schema: JsonObject;
   readonly defaults: "Describe" | "Apply";
   readonly indexes?: readonly string[];
+  readonly unique?: {
+    readonly fields: readonly string[];
+    readonly ignoreCase: boolean;
+    readonly per?: "Owner";
+    readonly where?: {};
+  }[];
   readonly access: {
     readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
@@ -186,6 +192,49 @@ export const apiResourceSchema: SchemaNode = {
                 "message": "only fields of the schema can be indexed, so leave id and _metadata out; sorting by id and _metadata.created needs no index"
               }
             ]
+          }
+        },
+        "unique": {
+          "type": "array",
+          "maxItems": 8,
+          "x-kubernetes-list-type": "atomic",
+          "items": {
+            "type": "object",
+            "required": [
+              "fields"
+            ],
+            "properties": {
+              "fields": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 3,
+                "x-kubernetes-list-type": "set",
+                "items": {
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 256
+                }
+              },
+              "ignoreCase": {
+                "type": "boolean",
+                "default": false
+              },
+              "per": {
+                "type": "string",
+                "enum": [
+                  "Owner"
+                ]
+              },
+              "where": {
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": 4,
+                "additionalProperties": {
+                  "nullable": true,
+                  "x-kubernetes-preserve-unknown-fields": true
+                }
+              }
+            }
           }
         },
         "access": {

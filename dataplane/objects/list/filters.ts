@@ -73,6 +73,13 @@ export function fieldOf(schema: CompiledSchema, name: string): DeclaredProperty 
   return resolveField(schema, name) ?? serviceFields.get(name);
 }
 
+/** The JSON text of a value of a field that has one scalar type, and perhaps null. */
+export function fieldValueOf(schema: CompiledSchema, name: string, text: string): string {
+  const { types = [], ...property } = resolveField(schema, name) ?? { name, path: [name] };
+  const [value] = valuesOf({ ...property, types: types.filter((type) => type !== "null") }, "eq", text);
+  return value ?? JSON.stringify(text);
+}
+
 function unknownParameter(name: string, { schema, reserved }: Allowed): Problem {
   const hint = parameterHint(name, schema, reserved);
   const named = [...reserved, ...serviceFields.keys()].join(", ");

@@ -9,11 +9,9 @@ import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {
-  collectionOperations,
   fixedOperations,
   json,
   type OperationEntry,
-  objectOperations,
   partOperations,
   rootOperations,
   type Shape,
@@ -38,6 +36,8 @@ import {
   sharedSchemas,
   withIssuers,
 } from "./shared-parts.ts";
+
+import { operationsOf, upsertParameters } from "./unique-rules.ts";
 
 /** Characters of the schemas as given; the document has most of them three times. */
 const maxCharacters = 4 * 1024 * 1024;
@@ -112,7 +112,7 @@ interface PathContext {
   /** Beginning of operationIds. */
   readonly id: string;
   readonly parameters?: readonly string[];
-  readonly queries?: Readonly<Record<"list" | "object", readonly JsonObject[]>>;
+  readonly queries?: Readonly<Record<NonNullable<OperationEntry["queries"]>, readonly JsonObject[]>>;
   /** References to the schemas of a resource. */
   readonly shapes: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly examples?: Partial<Readonly<Record<Shape, JsonObject>>>;
@@ -137,15 +137,20 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
     policies,
     tag: `api/${name}`,
     id: `api.${name}`,
-    queries: { list: listParameters(resource, project.config.limits), object: [fieldsParameter] },
+    queries: {
+      list: listParameters(resource, project.config.limits),
+      object: [fieldsParameter],
+      upsert: upsertParameters(resource),
+    },
     shapes: { ...schemas },
     ...(sample !== undefined && { examples: examplesOf(parseJson(sample) as JsonObject) }),
     ...(isScoped && { note: scopeNote(scope) }),
     hasChanges: resource.config.changes !== undefined,
   };
   const path = `/api/${name}`;
-  put(paths, path, pathItem(collectionOperations, context));
-  put(paths, `${path}/{id}`, pathItem(objectOperations, { ...context, parameters: ["Id"] }));
+  const operations = operationsOf(resource);
+  put(paths, path, pathItem(operations.collection, context));
+  put(paths, `${path}/{id}`, pathItem(operations.object, { ...context, parameters: ["Id"] }));
 }
 
 function describeFixed(project: LiveProject, { components, paths }: Draft): void {

@@ -144,12 +144,12 @@ function isComparable({ types }: DeclaredProperty): boolean {
   return operatorsFor(types).includes("eq");
 }
 
-function valueSchema(types: readonly JsonType[]): JsonObject {
+export function valueSchema(types: readonly JsonType[]): JsonObject {
   const [only, ...others] = types;
   if (only === undefined || others.length > 0) return { type: ["string", "number", "boolean"] };
   return only === "null" ? { type: "string", const: "null" } : { type: only };
 }
 
-function query(name: string, description: string, schema: JsonObject): JsonObject {
+export function query(name: string, description: string, schema: JsonObject): JsonObject {
   return { name, in: "query", description, schema };
 }

@@ -46,7 +46,7 @@ export interface OperationEntry {
   readonly operation?: Operation;
   /** Asked about as well: an update answers with what it changed. */
   readonly needs?: readonly Operation[];
-  readonly queries?: "list" | "object";
+  readonly queries?: "list" | "object" | "upsert";
   readonly takes?: readonly RequestHeader[];
   /** By content type. */
   readonly body?: Readonly<Record<string, Shape>>;
@@ -59,7 +59,7 @@ const patchOf = (merged: Shape) =>
   ({ "application/merge-patch+json": merged, "application/json-patch+json": "JsonPatch" }) as const;
 const patchDescription =
   "A merge patch (RFC 7396) or a JSON Patch (RFC 6902, with `increment`). All of it takes effect, or nothing.";
-const tagged = ["ETag"] as const;
+export const tagged = ["ETag"] as const;
 const replayed = ["Idempotent-Replayed"] as const;
 /** Reads that a client may make only of what it does not have. */
 const unchanged: SuccessAnswer = {
@@ -67,7 +67,7 @@ const unchanged: SuccessAnswer = {
   description: "Unchanged: it has a tag that If-None-Match names.",
   headers: tagged,
 };
-const conditional = ["IfMatch", "IfNoneMatch"] as const;
+export const conditional = ["IfMatch", "IfNoneMatch"] as const;
 const removed: SuccessAnswer = { status: 204, description: "It was deleted." };
 
 export const collectionOperations: readonly OperationEntry[] = [

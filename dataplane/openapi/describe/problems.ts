@@ -33,6 +33,8 @@ const problemsOf = {
   list: ["invalid_parameter", "sort_not_indexed", "query_too_expensive", "index_building"],
   creation: ["quota_exceeded"],
   notFound: ["not_found"],
+  unique: ["not_unique"],
+  upsert: ["invalid_parameter", "index_building"],
   update: ["write_conflict", "quota_exceeded"],
   rootWrite: ["document_too_large", "quota_exceeded"],
   partWrite: ["parent_not_found", "not_a_container", "invalid_index"],

@@ -3,6 +3,7 @@
 // Encoding an object's stored text finds its entries.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { UniqueRule } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
 import { entryValue } from "../entry-values.ts";
 import type { StoreIndex } from "../ports/indexes.ts";
@@ -29,6 +30,11 @@ export interface Batch {
 
 export interface Entries {
   add(collection: Collection, object: ObjectRow): void;
+  /**
+   * The first unique rule by which an object has these values already; `before` = the text that
+   * `text` replaces, whose values an object may keep.
+   */
+  brokenRule(collection: Collection, text: string, before?: string): UniqueRule | undefined;
   remove(collection: Collection, object: ObjectRow): void;
   /** Moves the entries of the indexes whose value differs between the two texts. */
   move(collection: Collection, object: ObjectRow, newText: string): void;
@@ -44,6 +50,7 @@ export function createEntries(database: DatabaseSync): Entries {
   const insert = database.prepare(insertSql);
   const insertIfMissing = database.prepare(`${insertSql} ON CONFLICT DO NOTHING`);
   const drop = database.prepare("DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?");
+  const taken = database.prepare("SELECT 1 FROM entries WHERE ordering = ? AND owner = ? AND value = ? LIMIT 1");
   const objectsAfter = database.prepare(
     `SELECT e.object AS objectId, e.id, o.owner AS ownerId, o.text FROM entries AS e CROSS JOIN objects AS o ON o.object = e.object
       WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id > ? ORDER BY e.id LIMIT ?`,
@@ -69,6 +76,14 @@ export function createEntries(database: DatabaseSync): Entries {
   return {
     add(collection, object) {
       for (const row of rowsOf(collection, object)) insert.run(...row, object.objectId);
+    },
+    brokenRule({ indexes, everyone }, text, before) {
+      const broken = indexes.find(({ orderingId, field }) => {
+        const value = field.purpose && valueIn(field, text);
+        if (value === undefined || (before !== undefined && valueIn(field, before) === value)) return false;
+        return taken.get(orderingId, everyone, value) !== undefined;
+      });
+      return broken?.field.purpose?.unique;
     },
     remove(collection, object) {
       // Nothing to delete where an index is building and has not come to this object.

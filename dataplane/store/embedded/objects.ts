@@ -10,6 +10,7 @@ import type {
   ObjectReads,
   ObjectWrites,
   RemoveOutcome,
+  ReplaceOutcome,
   StoredObject,
 } from "../ports/objects.ts";
 import type { CollectionPurges, PurgeStep } from "../ports/purges.ts";
@@ -46,32 +47,32 @@ export function createObjects(deps: ObjectDeps): Objects {
     return statements.find.get(collection.creation, viewer, id) as ObjectRow | undefined;
   }
 
-  function create(ref: CollectionRef, { id, owner, text }: NewObject, maxObjects: number): boolean {
+  function create(ref: CollectionRef, { id, owner, text }: NewObject, maxObjects: number): CreateOutcome {
     const collection = collections.ensure(ref);
-    if ((collections.owner(collection, {})?.objects ?? 0) >= maxObjects) return false;
+    if ((collections.owner(collection, {})?.objects ?? 0) >= maxObjects) return { outcome: "quota_exceeded" };
+    const rule = entries.brokenRule(collection, text);
+    if (rule !== undefined) return { outcome: "not_unique", rule };
     const row = collections.ensureOwner(collection, owner);
     const objectId = Number(statements.insert.run(row.ownerId, text).lastInsertRowid);
     entries.add(collection, { objectId, id, ownerId: row.ownerId, text });
     collections.resize([collection.everyone, row.ownerId], { objects: 1, bytes: Buffer.byteLength(text) });
     changes.add(ref, "put", () => ({ id, owner }));
-    return true;
+    return { outcome: "created", text };
   }
 
-  function replace(
-    ref: CollectionRef,
-    { id, owner, text }: NewObject,
-    previous: StoredObject,
-  ): "replaced" | "conflict" | "not_found" {
+  function replace(ref: CollectionRef, { id, owner, text }: NewObject, previous: StoredObject): ReplaceOutcome {
     const collection = collections.find(ref);
     const stored = collection && find(collection, id, {});
-    if (collection === undefined || stored === undefined) return "not_found";
-    if (stored.text !== previous.text) return "conflict";
+    if (collection === undefined || stored === undefined) return { outcome: "not_found" };
+    if (stored.text !== previous.text) return { outcome: "conflict" };
+    const rule = entries.brokenRule(collection, text, stored.text);
+    if (rule !== undefined) return { outcome: "not_unique", rule };
     entries.move(collection, stored, text);
     statements.update.run(text, stored.objectId);
     const bytes = Buffer.byteLength(text) - Buffer.byteLength(stored.text);
     if (bytes !== 0) collections.resize([collection.everyone, stored.ownerId], { objects: 0, bytes });
     changes.add(ref, "put", () => ({ id, owner }));
-    return "replaced";
+    return { outcome: "replaced", text };
   }
 
   function remove(ref: CollectionRef, id: string, visible: Visibility, previous?: StoredObject): RemoveOutcome {
@@ -113,22 +114,14 @@ export function createObjects(deps: ObjectDeps): Objects {
 
   return {
     create: (ref, object, maxObjects) =>
-      transactions.write(() =>
-        records.once<CreateOutcome>(ref, object.record, () =>
-          create(ref, object, maxObjects) ? { outcome: "created", text: object.text } : { outcome: "quota_exceeded" },
-        ),
-      ),
+      transactions.write(() => records.once<CreateOutcome>(ref, object.record, () => create(ref, object, maxObjects))),
     read: (ref, id, visible) =>
       transactions.read(() => {
         const collection = collections.find(ref);
         const stored = collection && find(collection, id, visible);
         return stored && { text: stored.text };
       }),
-    replace: (ref, object, previous) =>
-      transactions.write(() => {
-        const outcome = replace(ref, object, previous);
-        return outcome === "replaced" ? { outcome, text: object.text } : { outcome };
-      }),
+    replace: (ref, object, previous) => transactions.write(() => replace(ref, object, previous)),
     remove: (ref, id, visible) => transactions.write(() => remove(ref, id, visible) === "removed"),
     removeUnchanged: (ref, id, previous) => transactions.write(() => remove(ref, id, {}, previous)),
     collectionIdentity: (ref) => transactions.read(() => identityOf(collections.find(ref))),

@@ -1,5 +1,6 @@
 // Single objects in collections. port.ts says what a call may throw.
 
+import type { UniqueRule } from "../../../core/config/types.ts";
 import type { Idempotent, Repeated } from "./idempotency.ts";
 import type { CollectionRef, Owner, Visibility } from "./refs.ts";
 
@@ -20,16 +21,25 @@ export interface NewObject {
   readonly text: string;
 }
 
+/** Another object has these values of a rule whose index is declared: nothing was written. */
+export interface NotUnique {
+  readonly outcome: "not_unique";
+  readonly rule: UniqueRule;
+}
+
 export type CreateOutcome =
   | { readonly outcome: "created"; readonly text: string }
   | { readonly outcome: "quota_exceeded" }
+  | NotUnique
   | Repeated;
 
 export type ReplaceOutcome =
   | { readonly outcome: "replaced"; readonly text: string }
   /** The stored text is no longer `previous`. */
   | { readonly outcome: "conflict" }
-  | { readonly outcome: "not_found" };
+  | { readonly outcome: "not_found" }
+  /** Of values that the write changes. */
+  | NotUnique;
 
 /** `conflict`: the stored text is no longer `previous`. */
 export type RemoveOutcome = "removed" | "conflict" | "not_found";
@@ -40,6 +50,7 @@ export interface ObjectReads {
 }
 
 export interface ObjectWrites {
+  /** Unique rules see objects that their indexes have: while one is building, not all of them. */
   create(collection: CollectionRef, object: NewObject & Idempotent, maxObjects: number): Promise<CreateOutcome>;
   /** Writes `text` only while the stored text is `previous.text`. The owner never changes. */
   replace(collection: CollectionRef, object: NewObject, previous: StoredObject): Promise<ReplaceOutcome>;

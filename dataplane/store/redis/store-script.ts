@@ -28,6 +28,7 @@ export const code = {
   more: 6,
   repeated: 7,
   failed: 8,
+  not_unique: 9,
   missing_document: 10,
   parent_not_found: 11,
   not_a_container: 12,

@@ -141,7 +141,6 @@ function listedIn({ text, etag }: Extract<Answer, { readonly ok: true }>): Liste
 function wordsOf(field: Field, problem: Problem, isSignedIn: boolean): string {
   const { code, errors = [] } = problem;
   const [error] = errors;
-  return code === "validation_failed" && error !== undefined
-    ? describeFault(field, error)
-    : describeProblem(problem, isSignedIn);
+  const isOfField = code === "validation_failed" || code === "not_unique";
+  return isOfField && error !== undefined ? describeFault(field, error) : describeProblem(problem, isSignedIn);
 }

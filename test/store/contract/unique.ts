@@ -9,7 +9,7 @@ import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
 import { buildAll } from "../../support/store/build-all.ts";
 import { idOf, objectOf } from "../../support/store/stored-objects.ts";
-import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
+import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 
 const plenty = 1_000_000;
 const a = { name: "a", path: ["a"] };
@@ -17,6 +17,101 @@ const b = { name: "b", path: ["b"] };
 
 export function describeUnique(name: string, make: MakeStore): void {
   describe(`${name}: indexes of unique rules`, () => describeEntries(useStore(make)));
+  describe(`${name}: unique values`, () => describeWrites(useStore(make)));
+}
+
+function describeWrites(subject: () => StoreUnderTest): void {
+  const rule: UniqueRule = { fields: [a], ignoreCase: true };
+  const other: UniqueRule = { fields: [b], per: "Owner", where: [{ field: { name: "c", path: ["c"] }, value: false }] };
+  const rules = [b, uniqueIndex(other), a, uniqueIndex(rule)];
+  const created = { outcome: "created" };
+  const refusedBy = (broken: UniqueRule) => ({ outcome: "not_unique", rule: broken });
+
+  it("refuses a create and a replace whose values another object has, and writes nothing of them", async () => {
+    const [store, second] = await twoReplicas(subject());
+    const collection = freshCollection();
+    await store.declareIndexes(collection, rules, 1);
+    expect(await store.create(collection, objectOf(1, { a: '"Straße"' }), plenty)).toMatchObject(created);
+    const record = { key: "k", text: "t", seconds: 60 };
+    const refused = { ...objectOf(2, { a: '"STRAßE"' }), record };
+    expect(await second.create(collection, refused, plenty)).toEqual(refusedBy(rule));
+    expect(await store.idempotencyRecord(collection, "k")).toBeUndefined();
+    expect(await second.create(collection, objectOf(2, { a: "1" }), plenty)).toMatchObject(created);
+    const replaced = await store.replace(collection, objectOf(2, { a: '"straße"' }), objectOf(2, { a: "1" }));
+    expect(replaced).toEqual(refusedBy(rule));
+    expect((await store.read(collection, idOf(2), {}))?.text).toBe(objectOf(2, { a: "1" }).text);
+    expect(await store.replace(collection, objectOf(2, { a: "1.0" }), objectOf(2, { a: "1" }))).toMatchObject({
+      outcome: "replaced",
+    });
+    expect(await store.count(collection, {})).toBe(2);
+    await expectIndexesExact(store, collection, ["user:alice"]);
+  });
+
+  it("gives a value free when its object goes, changes or is purged", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    await store.declareIndexes(collection, rules, 1);
+    const [one, another] = [objectOf(1, { a: "1" }), objectOf(2, { a: "1" })];
+    await store.create(collection, one, plenty);
+    await store.replace(collection, objectOf(1, { a: "2" }), one);
+    expect(await store.create(collection, another, plenty)).toMatchObject(created);
+    await store.remove(collection, another.id, {});
+    expect(await store.create(collection, objectOf(3, { a: "1" }), plenty)).toMatchObject(created);
+    const identity = (await store.collectionIdentity(collection)) ?? "";
+    expect(await store.purge(collection, identity, 10)).toBe("done");
+    await store.declareIndexes(collection, rules, 2);
+    expect(await store.create(collection, objectOf(4, { a: "1" }), plenty)).toMatchObject(created);
+  });
+
+  it("compares per Owner and within where, also as an object comes within it", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    await store.declareIndexes(collection, rules, 1);
+    const at = (n: number, c: string, owner: string) => objectOf(n, { b: '"x"', c }, owner);
+    expect(await store.create(collection, at(1, "false", "user:u1"), plenty)).toMatchObject(created);
+    expect(await store.create(collection, at(2, "false", "user:u2"), plenty)).toMatchObject(created);
+    expect(await store.create(collection, at(3, "false", "user:u1"), plenty)).toEqual(refusedBy(other));
+    const archived = at(4, "true", "user:u1");
+    expect(await store.create(collection, archived, plenty)).toMatchObject(created);
+    expect(await store.replace(collection, at(4, "false", "user:u1"), archived)).toEqual(refusedBy(other));
+  });
+
+  it("lets one of many creates that come at once have a value", async () => {
+    const [store, second] = await twoReplicas(subject());
+    const collection = freshCollection();
+    await store.declareIndexes(collection, rules, 1);
+    const made = await Promise.all(
+      Array.from({ length: 64 }, (_, n) =>
+        (n % 2 === 0 ? store : second).create(collection, objectOf(n, { a: String(n % 3), b: String(n) }), plenty),
+      ),
+    );
+    expect(
+      made
+        .map(({ outcome }) => outcome)
+        .sort()
+        .slice(0, 4),
+    ).toEqual([...Array(3).fill("created"), "not_unique"]);
+    expect(await store.count(collection, {})).toBe(3);
+    await expectIndexesExact(store, collection, ["user:alice"]);
+  });
+
+  it("leaves objects that were the same before, and their edits, and checks what is written since", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    const twins = [objectOf(1, { a: "1" }), objectOf(2, { a: "1" })] as const;
+    for (const twin of twins) await store.create(collection, twin, plenty);
+    await store.declareIndexes(collection, rules, 1);
+    expect(await store.create(collection, objectOf(3, { a: "3" }), plenty)).toMatchObject(created);
+    expect(await store.create(collection, objectOf(4, { a: "3" }), plenty)).toEqual(refusedBy(rule));
+    await buildAll(store, collection);
+    expect(await store.create(collection, objectOf(5, { a: "1" }), plenty)).toEqual(refusedBy(rule));
+    const edited = objectOf(1, { a: "1", b: "5" });
+    expect(await store.replace(collection, edited, twins[0])).toMatchObject({ outcome: "replaced" });
+    const gone = objectOf(2, { a: "2" });
+    expect(await store.replace(collection, gone, twins[1])).toMatchObject({ outcome: "replaced" });
+    expect(await store.replace(collection, twins[1], gone)).toEqual(refusedBy(rule));
+    await expectIndexesExact(store, collection, ["user:alice"]);
+  });
 }
 
 function describeEntries(subject: () => StoreUnderTest): void {

@@ -16,6 +16,7 @@ import type {
   RootKeyConfig,
   Scope,
   SigningKey,
+  UniqueRule,
   UserConfig,
 } from "../../../core/config/types.ts";
 import { generatedPasswordCost, type PasswordCost } from "../../../core/password/hash-password.ts";
@@ -199,6 +200,7 @@ export interface ResourceOptions {
   readonly updates?: "Ratchet";
   readonly changes?: ChangeLogConfig;
   readonly maxObjects?: number;
+  readonly unique?: readonly UniqueRule[];
 }
 
 /** A resource that takes any object, with Authenticated operations and scope Own. */
@@ -220,6 +222,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     ...(options.updates && { updates: options.updates }),
     ...(options.defaults && { defaults: options.defaults }),
     ...(options.changes && { changes: options.changes }),
+    ...(options.unique && { unique: options.unique }),
   };
   return (parts) => ({ ...parts, resources: new Map(parts.resources).set(name, resource) });
 }

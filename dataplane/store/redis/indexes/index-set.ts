@@ -111,7 +111,9 @@ export function nextIndexSet(
 ): Declaration {
   let nextIndexNumber = current.nextIndexNumber;
   let hasNew = false;
-  const indexes = fields.map((field): StoredIndex => {
+  // Scripts that write check the last ones of those they get.
+  const ordered = [...fields].sort((one, other) => Number(isRule(one)) - Number(isRule(other)));
+  const indexes = ordered.map((field): StoredIndex => {
     const kept = current.indexes.find((index) => isOf(index, field));
     if (kept !== undefined) return kept;
     hasNew = true;
@@ -138,6 +140,10 @@ function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | 
 
 function isOf(index: StoredIndex, field: StoreIndex): boolean {
   return index.name === field.name && index.encoding === encoding && hasSameEntries(index, field);
+}
+
+export function isRule({ purpose }: StoreIndex): boolean {
+  return purpose?.unique !== undefined;
 }
 
 /** Only the indexes of lists have entries of owners. */

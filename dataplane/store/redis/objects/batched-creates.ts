@@ -5,13 +5,16 @@
 
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import type { Repeated } from "../../ports/idempotency.ts";
+import type { NotUnique } from "../../ports/objects.ts";
 import { separator } from "../keys.ts";
 import { code } from "../store-script.ts";
 import type { CreateObject, ObjectCode, ObjectScripts } from "./object-scripts.ts";
 import { type Batch, createTurnBatches } from "./turn-batches.ts";
 
+type CreateReply = ObjectCode | Repeated | NotUnique;
+
 export interface BatchedCreates {
-  create(call: CreateObject): Promise<ObjectCode | Repeated>;
+  create(call: CreateObject): Promise<CreateReply>;
 }
 
 /** Objects of one script: so many with three indexes hold Redis for some 0.4 ms. */
@@ -19,7 +22,7 @@ const maxBatch = 16;
 /** Characters of a text for which others may wait. */
 const maxBatchedLength = 16 * 1024;
 
-interface Waiting extends PromiseWithResolvers<ObjectCode | Repeated> {
+interface Waiting extends PromiseWithResolvers<CreateReply> {
   readonly call: CreateObject;
 }
 
@@ -52,7 +55,7 @@ export function createBatchedCreates(
   return {
     create(call) {
       if (call.record !== undefined || call.text.length > maxBatchedLength) return scripts.create(call);
-      const { promise, resolve, reject } = Promise.withResolvers<ObjectCode | Repeated>();
+      const { promise, resolve, reject } = Promise.withResolvers<CreateReply>();
       add(batchNameOf(call), { call, promise, resolve, reject });
       return promise;
     },

@@ -5,11 +5,12 @@ import { RedisFault } from "../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../../core/redis/reply.ts";
 import type { IdempotencyRecord, Repeated } from "../../ports/idempotency.ts";
+import type { NotUnique } from "../../ports/objects.ts";
 import type { Owner } from "../../ports/refs.ts";
 import { createWriter, repeatedBy, type WriteCall } from "../idempotency-records.ts";
-import { type IndexMove, isOfLists, type StoredIndex } from "../indexes/index-set.ts";
+import { type IndexMove, isOfLists, isRule, type StoredIndex } from "../indexes/index-set.ts";
 import { type CollectionKeys, separator } from "../keys.ts";
-import { type Code, code, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
+import { type Code, code, type ScriptReply, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
 
 /** Maximum bytes of texts per call: reading them takes Redis some four milliseconds. */
 const bytesPerCall = 1024 * 1024;
@@ -107,10 +108,10 @@ export interface ScanReply {
 export type ObjectCode = Extract<Code, 0 | 1 | 2 | 3 | 4>;
 
 export interface ObjectScripts {
-  create(call: CreateObject): Promise<ObjectCode | Repeated>;
+  create(call: CreateObject): Promise<ObjectCode | Repeated | NotUnique>;
   /** Several in one step, as if alone; `failed` = only a call for it alone says why. */
   createTogether(calls: CreateObjects): Promise<readonly (ObjectCode | typeof code.failed)[]>;
-  replace(call: ReplaceObject): Promise<ObjectCode>;
+  replace(call: ReplaceObject): Promise<ObjectCode | NotUnique>;
   remove(call: RemoveObject): Promise<ObjectCode>;
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
@@ -136,7 +137,9 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
     async create(call) {
       const record = call.record && { ...call.record, key: call.keys.record(call.record.key) };
       const reply = await create({ ...createArguments([call]), record });
-      return repeatedBy(reply) ?? objectCode(createScript.name, reply.code);
+      return (
+        repeatedBy(reply) ?? notUniqueBy(reply, call.entries.map(indexOf)) ?? objectCode(createScript.name, reply.code)
+      );
     },
     async createTogether(calls) {
       const { keys, args } = createArguments(calls);
@@ -152,7 +155,8 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       return codes.map((each) => (each === code.failed ? each : objectCode(createScript.name, each)));
     },
     async replace({ keys, version, previous, id, owner, text, moves, keepsOwners }) {
-      const own = [keys.indexSet, keys.objectKey(id), keys.log, ...indexKeys(keys, moves.map(indexOf), keepsOwners)];
+      const indexes = moves.map(indexOf);
+      const own = [keys.indexSet, keys.objectKey(id), keys.log, ...indexKeys(keys, indexes, keepsOwners)];
       const ownedBy = keepsOwners ? owner : undefined;
       const before = setValues(
         moves.map((move) => ({ index: move.index, value: move.before })),
@@ -162,8 +166,10 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
         moves.map((move) => ({ index: move.index, value: move.after })),
         ownedBy,
       );
-      const args = [version, previous, id, owner, text, keys.declaredLog, ...before, ...after];
-      return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)).code);
+      const rules = indexes.filter(isRule).length;
+      const args = [version, previous, id, owner, text, rules, keys.declaredLog, ...before, ...after];
+      const reply = scriptReply(await redisClient.run(replace, own, args));
+      return notUniqueBy(reply, indexes) ?? objectCode(replace.name, reply.code);
     },
     async remove({ keys, version, previous, id, owner, entries, keepsOwners }) {
       const object = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), keys.log];
@@ -233,11 +239,21 @@ function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args">
     const values = setValues(inOrderOf(of, entries), keepsOwners ? owner : undefined);
     return [id, owner, text, ...values];
   });
-  const sets = indexKeys(keys, of.map(indexOf), keepsOwners);
+  const indexes = of.map(indexOf);
+  const sets = indexKeys(keys, indexes, keepsOwners);
+  const rules = indexes.filter(isRule).length;
   return {
     keys: [keys.indexSet, keys.ids, keys.log, ...sets, ...objectKeys],
-    args: [version, maxObjects, keepsOwners ? 1 : 0, sets.length, keys.declaredLog, ...objects],
+    args: [version, maxObjects, keepsOwners ? 1 : 0, sets.length, rules, keys.declaredLog, ...objects],
   };
+}
+
+/** A reply's number of a rule counts those of the indexes that the script got, from 1. */
+function notUniqueBy({ code: found, rest }: ScriptReply, indexes: readonly StoredIndex[]): NotUnique | undefined {
+  if (found !== code.not_unique) return undefined;
+  const rule = indexes.filter(isRule)[numberOf(rest[0]) - 1]?.purpose?.unique;
+  if (rule === undefined) throw new RedisFault("A script answered with a rule that it did not get", { code: "REPLY" });
+  return { outcome: "not_unique", rule };
 }
 
 /**

@@ -63,6 +63,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
         const reply = await scripts.replace({ ...written, previous: sha1(previous.text) });
         return reply === code.stale_index_set ? "stale" : reply;
       });
+      if (typeof result === "object") return result;
       if (result === code.not_found) return { outcome: "not_found" };
       if (result === code.conflict) return { outcome: "conflict" };
       batchedReads.rememberSize(keys.objectKey(id), text);

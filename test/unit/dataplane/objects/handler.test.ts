@@ -5,7 +5,7 @@ import { createFairShareLimiter } from "../../../../dataplane/admission/fair-sha
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
-import { planObjects } from "../../../../dataplane/objects/handler.ts";
+import { planObjects } from "../../../../dataplane/objects/plan.ts";
 import { route, subjectOf } from "../../../../dataplane/route/route.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
