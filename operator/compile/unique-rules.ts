@@ -1,5 +1,5 @@
-// Turns spec.unique of an ApiResource into the rules that are served. Refuses with `InvalidSpec`, and
-// says what to write, fields that the schema doesn't bound, and rules that would never hold.
+// Turns spec.unique of an ApiResource into the rules that are served. Refuses with `InvalidSpec`,
+// and says what to write, fields that the schema doesn't bound, and conditions that never hold.
 
 import type { UniqueRule } from "../../core/config/types.ts";
 import { type CheckedSchema, resolveField } from "../../core/schema/compile-schema.ts";

@@ -36,6 +36,7 @@ const shop = project(
   withResource("books", { schema, unique }),
   withResource("shared", { schema, unique, scope: { read: "All" } }),
   withResource("sealed", { schema, unique, access: { update: "Administrators" } }),
+  withResource("closed", { schema, unique, access: { create: "Administrators" } }),
   withResource("plain", { schema }),
 );
 
@@ -129,7 +130,9 @@ describeServedOnBothStores("a PUT of a collection", (serve) => {
   });
 
   it("needs the rights to create and to update", async () => {
-    expect(outcome(await put("sealed?isbn=1", {}))).toEqual([403, "insufficient_access"]);
+    for (const resource of ["sealed", "closed"]) {
+      expect(outcome(await put(`${resource}?isbn=1`, {}))).toEqual([403, "insufficient_access"]);
+    }
     expect(outcome(await put("books?isbn=1", {}, { as: apikey("reader") }))).toEqual([403, "insufficient_access"]);
     expect((await put("sealed?isbn=1", {}, { as: admin })).status).toBe(201);
   });

@@ -1,5 +1,5 @@
-// The promises of objects about unique rules: which objects an index of a rule has, while it is built
-// and as objects change, and that lists don't know it.
+// The promises of objects about unique rules: which objects an index of a rule has, while it is
+// built and as objects change, that lists don't know it, and which writes are refused by it.
 
 import { describe, expect, it } from "vitest";
 import type { UniqueRule } from "../../../core/config/types.ts";
