@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { UniqueRule } from "../../../core/config/types.ts";
 import { uniqueIndex, uniqueValue } from "../../../dataplane/store/entry-values.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
 import { buildAll } from "../../support/store/build-all.ts";
@@ -25,6 +26,7 @@ function describeWrites(subject: () => StoreUnderTest): void {
   const other: UniqueRule = { fields: [b], per: "Owner", where: [{ field: { name: "c", path: ["c"] }, value: false }] };
   const rules = [b, uniqueIndex(other), a, uniqueIndex(rule)];
   const created = { outcome: "created" };
+  const replaced = { outcome: "replaced" };
   const refusedBy = (broken: UniqueRule) => ({ outcome: "not_unique", rule: broken });
 
   it("refuses a create and a replace whose values another object has, and writes nothing of them", async () => {
@@ -37,8 +39,8 @@ function describeWrites(subject: () => StoreUnderTest): void {
     expect(await second.create(collection, refused, plenty)).toEqual(refusedBy(rule));
     expect(await store.idempotencyRecord(collection, "k")).toBeUndefined();
     expect(await second.create(collection, objectOf(2, { a: "1" }), plenty)).toMatchObject(created);
-    const replaced = await store.replace(collection, objectOf(2, { a: '"straße"' }), objectOf(2, { a: "1" }));
-    expect(replaced).toEqual(refusedBy(rule));
+    const toTaken = await store.replace(collection, objectOf(2, { a: '"straße"' }), objectOf(2, { a: "1" }));
+    expect(toTaken).toEqual(refusedBy(rule));
     expect((await store.read(collection, idOf(2), {}))?.text).toBe(objectOf(2, { a: "1" }).text);
     expect(await store.replace(collection, objectOf(2, { a: "1.0" }), objectOf(2, { a: "1" }))).toMatchObject({
       outcome: "replaced",
@@ -103,12 +105,15 @@ function describeWrites(subject: () => StoreUnderTest): void {
     await store.declareIndexes(collection, rules, 1);
     expect(await store.create(collection, objectOf(3, { a: "3" }), plenty)).toMatchObject(created);
     expect(await store.create(collection, objectOf(4, { a: "3" }), plenty)).toEqual(refusedBy(rule));
+    const edited = (n: number, b: string) => objectOf(n, { a: "1", b });
+    for (const n of [1, 2]) {
+      expect(await store.replace(collection, edited(n, "5"), twins[n - 1] as NewObject)).toMatchObject(replaced);
+    }
     await buildAll(store, collection);
     expect(await store.create(collection, objectOf(5, { a: "1" }), plenty)).toEqual(refusedBy(rule));
-    const edited = objectOf(1, { a: "1", b: "5" });
-    expect(await store.replace(collection, edited, twins[0])).toMatchObject({ outcome: "replaced" });
+    expect(await store.replace(collection, edited(1, "6"), edited(1, "5"))).toMatchObject(replaced);
     const gone = objectOf(2, { a: "2" });
-    expect(await store.replace(collection, gone, twins[1])).toMatchObject({ outcome: "replaced" });
+    expect(await store.replace(collection, gone, edited(2, "5"))).toMatchObject(replaced);
     expect(await store.replace(collection, twins[1], gone)).toEqual(refusedBy(rule));
     await expectIndexesExact(store, collection, ["user:alice"]);
   });
