@@ -37,6 +37,13 @@ export async function benchProject(): Promise<CompiledProject> {
       scope: { read: "All" },
       maxObjects: 10_000_000,
     }),
+    withResource("distinct", {
+      schema: bookSchema,
+      indexes: bookIndexes,
+      scope: { read: "All" },
+      maxObjects: 10_000_000,
+      unique: [{ fields: [{ name: "title", path: ["title"] }] }],
+    }),
     withResource("watched", { schema: openSchema, scope: { read: "All" }, maxObjects: 10_000_000, changes }),
     withResource("unwatched", { schema: openSchema, scope: { read: "All" }, maxObjects: 10_000_000 }),
     withResource("notes", { schema: bookSchema, indexes: ["title"] }),

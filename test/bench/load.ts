@@ -10,7 +10,10 @@ export interface LoadRequest {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A `@` in it stands for 1 and 2 in turn, so that every write of a path changes something. */
+  /**
+   * A `@` in it stands for 1 and 2 in turn, so that every write of a path changes something; a `#`
+   * for text that never comes twice.
+   */
   readonly body?: string;
   /** Used in turn instead of the URL's own, so that requests don't all meet on one object. */
   readonly paths?: readonly string[];
@@ -63,6 +66,7 @@ function wrkScript({ method = "GET", headers = {}, body, paths = [] }: LoadReque
     `wrk.method = ${quoted(method)}`,
     ...sent.map(([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`),
     ...(body === undefined ? [] : [`wrk.body = ${quoted(body)}`]),
+    ...(body?.includes("#") ? distinct(quoted(body)) : []),
     ...(paths.length === 0 ? [] : rotation(paths.map(quoted), bodiesOf(body).map(quoted))),
     "done = function(summary, latency, requests)",
     "  local e = summary.errors",
@@ -92,6 +96,17 @@ function rotation(paths: readonly string[], bodies: readonly string[]): readonly
     "request = function()",
     "  n = n + 1",
     "  return requests[n % #requests + 1]",
+    "end",
+  ];
+}
+
+/** Lua that sends another body each time. */
+function distinct(body: string): readonly string[] {
+  return [
+    "local n = 0",
+    "request = function()",
+    "  n = n + 1",
+    `  return wrk.format(nil, nil, nil, (string.gsub(${body}, "#", "${Date.now()}-" .. n)))`,
     "end",
   ];
 }

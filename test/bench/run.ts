@@ -17,6 +17,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   neighbours: async () => (await import("./neighbours.ts")).measureNeighbours,
   /** How soon changes are told, and what they cost. */
   changes: async () => (await import("./changes.ts")).measureChanges,
+  /** What a unique field costs a create. */
+  unique: async () => (await import("./unique.ts")).measureUnique,
   /** An operator with 10,000 Projects; --hostile: a namespace that does its worst. */
   operator: async () => (await import("./operator.ts")).measureOperator,
 };
