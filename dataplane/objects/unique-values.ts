@@ -18,7 +18,7 @@ export function notUnique({ fields, per }: UniqueRule): Problem {
   const errors = fields.map(({ path }) => ({
     pointer: pointerOf(path),
     keyword: "unique",
-    message: `another object has this value${fields.length === 1 ? "" : ` and the same ${otherThan(path, fields)}`}`,
+    message: `Another object has this value${fields.length === 1 ? "" : ` and the same ${otherThan(path, fields)}`}`,
   }));
   return new Problem("not_unique", `${whose} has the same ${namesOf(fields)}`, { errors });
 }
@@ -90,14 +90,14 @@ function upsertOf(rule: UniqueRule, values: readonly NamedValue[]): UpsertPlan {
     },
     requireValues(text) {
       const wrong = values.filter((value) => !isSame(text, value)).map(({ field }) => field);
-      if (wrong.length > 0) throw otherValues(wrong, "is not the value in the query");
+      if (wrong.length > 0) throw otherValues(wrong, "Is not the value that the query names");
       const outside = (rule.where ?? []).filter(
         (each) => !isWithin({ ...rule, where: [each] }, (path) => valueAt(text, path)),
       );
       if (outside.length > 0)
         throw otherValues(
           outside.map(({ field }) => field),
-          "must have the value that the unique rule names",
+          "Must have the value that the unique rule names",
         );
     },
   };
@@ -116,5 +116,5 @@ function withMissing(text: string, path: FieldPath["path"], value: string): stri
 
 function otherValues(fields: readonly FieldPath[], message: string): Problem {
   const errors = fields.map(({ path }) => ({ pointer: pointerOf(path), keyword: "unique", message }));
-  return new Problem("validation_failed", `${namesOf(fields)} ${message}`, { errors });
+  return new Problem("validation_failed", `${namesOf(fields)}: ${message}`, { errors });
 }

@@ -1,5 +1,6 @@
 // What an index has of an object: an encoded value, or nothing where the index leaves it out.
 
+import { nameOfRule } from "../../core/config/building-indexes.ts";
 import type { FieldPath, UniqueRule } from "../../core/config/types.ts";
 import { folded } from "../../core/json/case-folding.ts";
 import { betweenValues, encodeIndexed, encodeSortValue } from "./order.ts";
@@ -32,8 +33,7 @@ function identifyingPaths({ fields, per }: UniqueRule): readonly FieldPath["path
 
 /** The index that a store keeps for a rule. */
 export function uniqueIndex(rule: UniqueRule): StoreIndex {
-  const name = `unique(${rule.fields.map((field) => field.name).join(",")})`;
-  return { name, path: rule.fields[0]?.path ?? [], purpose: { unique: rule } };
+  return { name: nameOfRule(rule), path: rule.fields[0]?.path ?? [], purpose: { unique: rule } };
 }
 
 /**

@@ -1,6 +1,7 @@
 // Makes the whole `status` of an object of each kind out of what the stages found. What only the
 // resolve stage knows, and did not say again, stays as it was.
 
+import { nameOfRule } from "../../core/config/building-indexes.ts";
 import { resourceField } from "../../core/config/fields.ts";
 import type { CompiledProject, IndexField, ProjectLimits } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
@@ -92,7 +93,8 @@ function indexMembers(object: ApiResource, { config, building }: ObjectOutcome):
   const resource = config?.resources.get(name);
   if (resource === undefined || resource.uid !== object.metadata.uid) return {};
   const indexes = resource.indexes.map((index: IndexField) => index.name);
-  const unfinished = indexes.filter((index) => building?.get(name)?.includes(index));
+  const rules = (resource.unique ?? []).map(nameOfRule);
+  const unfinished = [...indexes, ...rules].filter((index) => building?.get(name)?.includes(index));
   return { indexes, ...(unfinished.length > 0 && { indexesBuilding: unfinished }) };
 }
 

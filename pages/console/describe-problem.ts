@@ -32,6 +32,7 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
 
 /** What is wrong with one value, for who doesn't know its schema. */
 export function describeFault({ control, description }: Field, { keyword, message }: ProblemItem): string {
+  if (keyword === "unique") return `${message}.`;
   if (control.kind === "choice") return "Choose one.";
   if (keyword === "required") return "Fill this in.";
   return keyword === "pattern" ? (description ?? "This does not have the right form.") : `${message}.`;

@@ -102,6 +102,20 @@ export const countedRequests: Readonly<Record<string, (fixture: CountedFixture, 
     as: admin,
     status: 200,
   }),
+  "create, three indexes, a unique rule": (_, time) => ({
+    path: "/api/editions",
+    method: "POST",
+    body: book(100 + time),
+    as: admin,
+    status: 201,
+  }),
+  "upsert that creates": (_, time) => ({
+    path: `/api/editions?title=Upsert%20${time}`,
+    method: "PUT",
+    body: { price: 1, stock: 1 },
+    as: admin,
+    status: 201,
+  }),
   "create with an Idempotency-Key": (_, time) => ({
     path: "/api/books",
     method: "POST",
@@ -237,7 +251,15 @@ const ownBooks = project(
   withRootKey("open", { initialValue: '{"list":[]}', access: { create: "Anyone" } }),
 );
 
-export const countedProject = changed(ownBooks, withResource("notices", { ...options, scope: { read: "All" } }));
+export const countedProject = changed(
+  ownBooks,
+  withResource("notices", { ...options, scope: { read: "All" } }),
+  withResource("editions", {
+    ...options,
+    scope: { read: "All" },
+    unique: [{ fields: [{ name: "title", path: ["title"] }] }],
+  }),
+);
 
 /** Of the project that is counted. */
 export function ask(origin: string, path: string, request: ProjectRequest): Promise<Reply> {
@@ -265,6 +287,7 @@ export async function fillCounted(origin: string): Promise<CountedFixture> {
   requireStatus(await ask(origin, repeated.path, repeated), 201);
   const notice = await ask(origin, "/api/notices", { method: "POST", body: book(0), as: admin });
   requireStatus(notice, 201);
+  requireStatus(await ask(origin, "/api/editions", { method: "POST", body: book(0), as: admin }), 201);
   // What a value was begun with is stored by its first write.
   for (const path of ["/json/kv/list/-", "/json/open/list/-"]) {
     requireStatus(await ask(origin, path, { method: "POST", body: "2", as: admin }), 201);

@@ -58,6 +58,8 @@ const costs: Readonly<Record<string, Cost>> = {
   "create, three indexes": { first: [5, 5, 11], warm: [1, 1, 11] },
   "create, three indexes, no list of one's own": { first: [5, 5, 7], warm: [1, 1, 7] },
   "PUT, one index of three, no list of one's own": { first: [6, 6, 5], warm: [2, 2, 5] },
+  "create, three indexes, a unique rule": { first: [5, 5, 9], warm: [1, 1, 9] },
+  "upsert that creates": { first: [6, 6, 11], warm: [2, 2, 11] },
   "create with an Idempotency-Key": { first: [6, 6, 13], warm: [2, 2, 13] },
   "its repetition": { first: [4, 4, 0], warm: [1, 1, 0] },
   "create that its schema refuses": { first: [3, 3, 0], warm: [0, 0, 0] },

@@ -53,13 +53,13 @@ describeServedOnBothStores("values that must be unique", (serve) => {
     const refused = await write("POST", "books", { shelf: { row: 1.0 }, slug: "üNDER" }, other);
     expect(outcome(refused)).toEqual([409, "not_unique"]);
     expect(refused.json().errors).toEqual([
-      { pointer: "/shelf/row", keyword: "unique", message: "another object has this value and the same `slug`" },
-      { pointer: "/slug", keyword: "unique", message: "another object has this value and the same `shelf.row`" },
+      { pointer: "/shelf/row", keyword: "unique", message: "Another object has this value and the same `slug`" },
+      { pointer: "/slug", keyword: "unique", message: "Another object has this value and the same `shelf.row`" },
     ]);
     expect(refused.text).not.toContain(first.id);
     const byIsbn = await write("POST", "books", { isbn: "a" }, other);
     expect(byIsbn.json().errors).toEqual([
-      { pointer: "/isbn", keyword: "unique", message: "another object has this value" },
+      { pointer: "/isbn", keyword: "unique", message: "Another object has this value" },
     ]);
     expect(outcome(await write("POST", "books", { isbn: "A" }, other))).toEqual([201, undefined]);
     expect((await list(served, "books", other)).count).toBe(1);

@@ -86,15 +86,21 @@ describe("the status of", () => {
   });
 
   it("an ApiResource names those of its indexes that are being built", () => {
-    const config = project("shop", withResource("books", { indexes: ["title", "price", "title,price"] }));
+    const fields = ["title", "price"].map((name) => ({ name, path: [name] }));
+    const config = project(
+      "shop",
+      withResource("books", { indexes: ["title", "price", "title,price"], unique: [{ fields }] }),
+    );
     const uid = config.resources.get("books")?.uid ?? "";
     const books = stored("ApiResource", "books", { metadata: { uid } });
     const building = new Map([
-      ["books", ["title,price", "price", "of before"]],
+      ["books", ["unique(title,price)", "title,price", "price", "of before"]],
       ["films", ["title"]],
     ]);
     const verdict: Verdict = { ...verdictOf(books), accepted: true, notices: [] };
-    expect(found(books, { config, verdict, building })).toMatchObject({ indexesBuilding: ["price", "title,price"] });
+    expect(found(books, { config, verdict, building })).toMatchObject({
+      indexesBuilding: ["price", "title,price", "unique(title,price)"],
+    });
     expect(found(books, { config, verdict, building: new Map() })).not.toHaveProperty("indexesBuilding");
   });
 

@@ -38,6 +38,11 @@ it.each([
   [{}, { keyword: "pattern", message: 'Must match the pattern "^97"' }, "This does not have the right form."],
   [{ description: "13 digits." }, { keyword: "pattern", message: 'Must match the pattern "^97"' }, "13 digits."],
   [{ control: { kind: "choice" } }, { keyword: "enum", message: 'Must be one of "a", "b"' }, "Choose one."],
+  [
+    { control: { kind: "choice" } },
+    { keyword: "unique", message: "Another object has this value" },
+    "Another object has this value.",
+  ],
   [{}, { keyword: "minimum", message: "Must be at least 0" }, "Must be at least 0."],
 ])("of a field %j, %j is said as %j", (part, fault, words) => {
   const field = {
