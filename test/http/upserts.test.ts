@@ -6,6 +6,8 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { list, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
 import { describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { fillCollection, idOf, objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const [key, other, admin] = [apikey("writer"), apikey("other"), apikey("admin")];
 const schema: JsonObject = {
@@ -152,6 +154,26 @@ describeServedOnBothStores("a PUT of a collection", (serve) => {
     const allowed = async (path: string) => (await preflight(path)).headers["access-control-allow-methods"];
     expect(await allowed("/api/plain")).not.toContain("PUT");
     expect(await allowed("/api/books")).toContain("PUT");
+  });
+});
+
+describeServed("a PUT of a collection whose rule is new", (serve) => {
+  it("waits until the rule is built, then finds objects from before, unless several have the values", async () => {
+    const served = await serve(shop);
+    const collection = { project: { namespace: served.namespace, name: "shop" }, resource: "plain" };
+    const isbns = [...Array(2_000).keys(), 7];
+    await fillCollection(served.store, collection, isbns.length, (n) => objectOf(n, { isbn: `"${isbns[n]}"` }));
+    served.change(withResource("plain", { schema, unique }));
+    const put = (isbn: number) =>
+      served.send(`/api/plain?isbn=${isbn}`, { method: "PUT", body: { title: "found" }, as: admin });
+    expect(outcome(await put(1))).toEqual([503, "index_building"]);
+    expect(served.plane.buildingIndexes()).toMatchObject([
+      { resource: "plain", indexes: expect.arrayContaining(["unique(isbn)"]) },
+    ]);
+    await eventually(() => expect(served.plane.buildingIndexes()).toEqual([]));
+    const updated = await put(1);
+    expect([updated.status, updated.json<ServedObject>().id]).toEqual([200, idOf(1)]);
+    expect(outcome(await put(7))).toEqual([409, "not_unique"]);
   });
 });
 

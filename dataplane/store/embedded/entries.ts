@@ -91,8 +91,9 @@ export function createEntries(database: DatabaseSync): Entries {
     },
     move(collection, object, newText) {
       for (const index of collection.indexes) {
-        // Equal ones may have no entry yet while the index is building, which then adds it.
-        if (valueIn(index.field, object.text) === valueIn(index.field, newText)) continue;
+        // While it is building, it gets the entries of all objects that are written.
+        const isReady = index.state === "ready";
+        if (isReady && valueIn(index.field, object.text) === valueIn(index.field, newText)) continue;
         for (const row of rowsIn(index, collection, object, object.text)) drop.run(...row);
         for (const row of rowsIn(index, collection, object, newText)) insert.run(...row, object.objectId);
       }

@@ -1,10 +1,11 @@
 // Random calls of objects on one collection with a few owners and indexes.
 
 import fc from "fast-check";
-import type { IndexField } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
+import { uniqueIndex } from "../../../dataplane/store/entry-values.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
+import type { StoreIndex } from "../../../dataplane/store/ports/indexes.ts";
 import type { PageRange } from "../../../dataplane/store/ports/lists.ts";
 import type { Visibility } from "../../../dataplane/store/ports/refs.ts";
 import { jsonTexts, scalars } from "../json/random-json.ts";
@@ -14,7 +15,7 @@ import { idOf, servedText } from "./stored-objects.ts";
 
 export const owners = ["user:a", "user:ab", "apikey:a"] as const;
 
-const fields: readonly IndexField[] = [
+const fields: readonly StoreIndex[] = [
   { name: "a", path: ["a"] },
   { name: "b", path: ["b"] },
   { name: "n.m", path: ["n", "m"] },
@@ -27,6 +28,7 @@ const fields: readonly IndexField[] = [
       { name: "n.m", path: ["n", "m"] },
     ],
   },
+  uniqueIndex({ fields: [{ name: "a", path: ["a"] }], per: "Owner" }),
 ];
 
 interface Members {
