@@ -134,7 +134,7 @@ function hex(word: number): string {
 /** Whether two indexes of one name have the same entries. */
 export function hasSameEntries(one: StoreIndex, other: StoreIndex): boolean {
   if (one === other) return true;
-  if (!isDeepStrictEqual(one.purpose, other.purpose)) return false;
+  if (one.purpose !== other.purpose && !isDeepStrictEqual(one.purpose, other.purpose)) return false;
   const [ones, others] = [one.parts ?? [], other.parts ?? []];
   return (
     isSamePath(one.path, other.path) &&

@@ -4,7 +4,7 @@
 import { beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";
 import { list, make, outcome } from "../support/http/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { apikey, changed, project, withKey, withLimits, withResource } from "../support/http/projects.ts";
 import { describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
@@ -105,6 +105,15 @@ describeServedOnBothStores("values that must be unique", (serve) => {
     for (const end of ["\u{10fffe}", "\u{10ffff}"])
       expect((await write("POST", "books", { isbn: start + end })).status).toBe(201);
     expect(outcome(await write("POST", "books", { isbn: `${start}\u{10fffe}` }))).toEqual([409, "not_unique"]);
+  });
+
+  it("leaves room in a quota where it refuses", async () => {
+    const limited = await serve(changed(shop, withLimits({ quota: { objects: 2, bytes: 600 } })));
+    const send = (isbn: string) => limited.send("/api/books", { method: "POST", body: { isbn }, as: key });
+    expect((await send("a")).status).toBe(201);
+    for (let n = 0; n < 3; n += 1) expect(outcome(await send("a"))).toEqual([409, "not_unique"]);
+    expect((await send("b")).status).toBe(201);
+    expect(outcome(await send("c"))).toEqual([403, "quota_exceeded"]);
   });
 
   it("repeats the first answer to a repeated POST, though its own object has the value", async () => {

@@ -188,7 +188,7 @@ export function indexMoves(indexes: readonly StoredIndex[], before: string, afte
 
 /** The text of each field of these indexes in an object's text. */
 function fieldReader(indexes: readonly StoredIndex[], text: string): (path: FieldPath["path"]) => string | undefined {
-  if (indexes.length <= 2) return (path) => valueAt(text, path);
+  if (indexes.length <= 2 && indexes.every(isOfLists)) return (path) => valueAt(text, path);
   // One pass over the text for all indexes: a text may be long, and there may be sixteen.
   const members = membersOf(text);
   return ([first = "", ...below]) => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createSeeder } from "../../../../../cli/dev/seed/seeder.ts";
 import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
+import { createCollectionPreparer } from "../../../../../dataplane/objects/prepare-collection.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 import { wrapMethods } from "../../../../../dataplane/store/observed-store.ts";
 import type { LoggedRef } from "../../../../../dataplane/store/ports/changes.ts";
@@ -42,4 +43,26 @@ it("a seed tells the store of the logs that the manifests declare, as requests d
     "Seeded flags with the value",
   ]);
   expect(written).toEqual([ofBooks, ofFlags]);
+});
+
+it("a seed with two objects that a unique rule takes for the same stores none, and says why", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-seeder-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "books.json"), '[{"title":"A"},{"title":"B"},{"title":"A"}]');
+  const clock = manualClock();
+  const store = await createEmbeddedStore({ directory: ":memory:", clock });
+  onTestFinished(() => store.close());
+  const memory = createMemoryDirectory(clock);
+  const unique = [{ fields: [{ name: "title", path: ["title"] }] }];
+  const parts = project("shop", withResource("books", { unique }));
+  memory.replace([parts]);
+  const seeder = createSeeder({
+    ...{ path: folder, isAsked: true, directory: memory.directory, store, clock, note: join(folder, "note") },
+    preparer: createCollectionPreparer(store, () => undefined),
+    observe: () => undefined,
+  });
+  expect((await seeder.seed()).map(({ text }) => text)).toEqual([
+    expect.stringContaining("two objects of books have the same title (spec.unique)"),
+  ]);
+  expect(await store.count({ project: parts.project, resource: "books" }, {})).toBe(0);
 });
