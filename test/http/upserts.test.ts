@@ -39,6 +39,18 @@ const shop = project(
   withResource("shared", { schema, unique, scope: { read: "All" } }),
   withResource("sealed", { schema, unique, access: { update: "Administrators" } }),
   withResource("closed", { schema, unique, access: { create: "Administrators" } }),
+  withResource("filled", {
+    schema: {
+      ...schema,
+      required: ["isbn", "title"],
+      properties: {
+        isbn: { type: "string", maxLength: 9, default: "none" },
+        title: { type: "string", default: "untitled" },
+      },
+    },
+    unique: [unique[0]],
+    defaults: "Apply",
+  }),
   withResource("plain", { schema }),
 );
 
@@ -71,6 +83,12 @@ describeServedOnBothStores("a PUT of a collection", (serve) => {
     const placed = await put("books?at.row=5", { title: "x", at: { shelf: 1 } });
     expect([placed.status, placed.json().at]).toEqual([201, { shelf: 1, row: 5 }]);
     expect((await put("books?at.row=5.0", { title: "y" })).json()).toMatchObject({ title: "y", at: { row: 5 } });
+  });
+
+  it("fills in the values of the query before defaults, and defaults on create alone", async () => {
+    expect((await put("filled?isbn=1", {})).json()).toMatchObject({ isbn: "1", title: "untitled" });
+    expect((await put("filled?isbn=1", { title: "Dune" })).json()).toMatchObject({ isbn: "1", title: "Dune" });
+    expect((await put("filled?isbn=1", {})).json()).toMatchObject({ isbn: "1", title: "Dune" });
   });
 
   it.each([
