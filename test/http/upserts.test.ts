@@ -1,11 +1,13 @@
 // PUT of a collection with the fields of one unique rule: creates the object that has these values,
 // or updates it.
 
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";
-import { list, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
+import { wrapMethods } from "../../dataplane/store/observed-store.ts";
+import { list, make, outcome, type Sender, type ServedObject } from "../support/http/api-calls.ts";
+import type { Reply } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
-import { describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { describeServed, describeServedOnBothStores, type Served, serveFrom } from "../support/http/served.ts";
 import { fillCollection, idOf, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -172,6 +174,32 @@ describeServedOnBothStores("a PUT of a collection", (serve) => {
     const allowed = async (path: string) => (await preflight(path)).headers["access-control-allow-methods"];
     expect(await allowed("/api/plain")).not.toContain("PUT");
     expect(await allowed("/api/books")).toContain("PUT");
+  });
+});
+
+describeServed("a PUT of a collection that another replica overtakes", (serve) => {
+  it("changes the object that the other one created since it looked", async () => {
+    const first = await serve(shop);
+    const put = (sender: Sender, title: string) =>
+      sender.send("/api/books?isbn=late", { method: "PUT", body: { title }, as: key });
+    let created: Reply | undefined;
+    const overtaken = wrapMethods(first.store, (name, method) =>
+      name !== "candidates"
+        ? method
+        : async (...args) => {
+            const found = await method(...args);
+            created ??= await put(first, "first");
+            return found;
+          },
+    );
+    const late = await serveFrom(overtaken, [shop], { namespace: first.namespace });
+    onTestFinished(() => late.plane.close());
+    const changed = await put(late, "second");
+    expect([created?.status, changed.status, changed.json()]).toEqual([
+      201,
+      200,
+      expect.objectContaining({ id: created?.json<ServedObject>().id, title: "second" }),
+    ]);
   });
 });
 
