@@ -13,8 +13,13 @@ export const schemaLimits = {
   subschemas: 500,
   /** Schemas that apply to one value, once `$ref`, `allOf` and the like are followed. */
   schemasPerValue: 5000,
-  /** Sets of schemas, applied to one value, in which defaults are filled in. */
-  fillings: 500,
+  /**
+   * Members of objects in which defaults are filled in, counted for every set of schemas that
+   * applies to an object.
+   */
+  filledMembers: 2_000,
+  /** Characters of all defaults together, those inside filled in. */
+  filledText: 1024 * 1024,
   /** Steps of all patterns together, after repetitions are written out. */
   patternSteps: 20_000,
   /** Magnitude of numbers in a schema: beyond it doubles skip integers. */

@@ -4,7 +4,7 @@
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { type Insertion, withInsertions } from "../../core/schema/defaults/filling.ts";
+import { withInsertions } from "../../core/schema/defaults/filling.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import {
   type Preconditions,
@@ -21,13 +21,12 @@ import { type CreateOutcome, idIn, type StoredObject } from "../store/ports/obje
 import type { Owner } from "../store/ports/refs.ts";
 import { isObjectId } from "./object-ids.ts";
 import type { ObjectsDeps, ObjectsPlan, ObjectsRequest } from "./plan.ts";
+import { recalledDefaults, recordedDefaults } from "./recorded-defaults.ts";
 import { notUnique } from "./unique-values.ts";
 import {
   type Metadata,
   metadataOf,
-  missingDefaults,
   newObjectText,
-  type ObjectRules,
   validateNew,
   validatePatch,
   validateUpdate,
@@ -73,7 +72,7 @@ export async function createNew(
   const created = Math.floor(createdMs / 1000);
   const object = await plan.limiter.runFairly(() => {
     const text = newText(plan, body, id, metadataBy(plan, created));
-    const record = recordFor?.([id, created, ...filledPart(plan.rules, body)]);
+    const record = recordFor?.([id, created, ...recordedDefaults(plan.rules, body)]);
     return { id, owner: ownerOf(caller), text, ...(record && { record }) };
   }, request.admission.slot);
   return guarded(() => store.create(collection, object, resource.config.maxObjects));
@@ -102,17 +101,11 @@ export function createdResponse(
   }
 }
 
-/** The defaults that were filled in, for the record: the schema may change until it is read. */
-function filledPart(rules: ObjectRules, body: CanonicalJson): readonly string[] {
-  const insertions = missingDefaults(rules, body);
-  return insertions.length === 0 ? [] : [Buffer.from(JSON.stringify(insertions)).toString("base64url")];
-}
-
 /** The response to the first of several equal requests: the record has what the service added. */
 function replayCreate(plan: ObjectsPlan, body: CanonicalJson, record: string): HttpResponse {
-  const [id = "", created, filled] = generatedOf(record, body);
-  const insertions: Insertion[] = filled === undefined ? [] : JSON.parse(Buffer.from(filled, "base64url").toString());
-  const text = newObjectText(withInsertions(body.text, insertions), id, metadataBy(plan, Number(created)));
+  const [id = "", created, recorded] = generatedOf(record, body);
+  const data = withInsertions(body.text, recalledDefaults(recorded, plan.rules, body));
+  const text = newObjectText(data, id, metadataBy(plan, Number(created)));
   return writtenResponse(201, text, { Location: `${plan.url}/${id}`, ...replayed });
 }
 

@@ -26,7 +26,7 @@ export interface Field {
   readonly isRequired: boolean;
   /** It is an element of a list, which has no name of its own. */
   readonly isElement?: true;
-  /** An example of the schema, or its suggested value. */
+  /** An example of the schema, or its default. */
   readonly placeholder?: string;
   readonly control: Control;
 }
@@ -136,7 +136,7 @@ function stepOf(type: string, { multipleOf }: JsonObject): string {
 }
 
 function placeholderMember(property: JsonObject): { readonly placeholder?: string } {
-  // The document's name for a default that the service doesn't fill in.
+  // The document's name for a default.
   const [example = property["x-default"]] = listIn(property, "examples");
   return example === undefined || (typeof example === "object" && example !== null)
     ? {}

@@ -66,6 +66,18 @@ describeServed("defaults that are applied", (serve) => {
     expect((await other.send("/api/orders", sent)).text).toBe(first.text);
   });
 
+  it("are those of now in a repeated POST where they are too many to record", async () => {
+    const other = await serve(shop);
+    const body = JSON.stringify({ lines: Array(1_000).fill({}) });
+    const sent = { method: "POST", body, as: key, headers: { "idempotency-key": "k1" } } as const;
+    const first = await other.send("/api/orders", sent);
+    expect(first.status).toBe(201);
+    expect((await other.send("/api/orders", sent)).text).toBe(first.text);
+    other.change(withResource("orders", { schema: schemaWith("open"), defaults: "Apply" }));
+    const again = (await other.send("/api/orders", sent)).json<{ id: string; lines: unknown[] }>();
+    expect(again).toEqual({ ...first.json<object>(), status: "open" });
+  });
+
   it("count for the size and the depth of an object", async () => {
     const small = await serve([
       project(

@@ -37,7 +37,8 @@ export function checkDefaults(schema: JsonObject): readonly SchemaProblem[] {
   const report = new SchemaReport();
   const read = treeOf(schema);
   const { filled } = readDefaults(read.root, report);
-  if (report.problems.length === 0 && filled.length > 0) checkValues(read, filled, report);
+  const distinct = new Map(filled.map((each) => [keyOf(each), each]));
+  if (report.problems.length === 0 && distinct.size > 0) checkValues(read, [...distinct.values()], report);
   return report.problems;
 }
 
@@ -47,11 +48,16 @@ function treeOf(schema: JsonObject): SchemaRead {
   return read;
 }
 
+/** Equal for those that are right or wrong together. */
+function keyOf({ schemas, text }: FilledDefault): string {
+  return `${schemas.map((tree) => (typeof tree === "boolean" ? tree : tree.id)).join()} ${text}`;
+}
+
 /** One validator for all of them: an object that has each default as a member. */
 function checkValues(read: SchemaRead, filled: readonly FilledDefault[], report: SchemaReport): void {
-  const members = filled.map(({ declaring }, index) => ({
+  const members = filled.map(({ schemas }, index) => ({
     ...nodeOf(read.nodes.length + 1 + index),
-    references: declaring.map((target) => ({ pointer: "", target })),
+    references: schemas.map((target) => ({ pointer: "", target })),
   }));
   const properties = new Map(members.map((member, index) => [String(index), member]));
   const root = { ...nodeOf(read.nodes.length), named: new Map([["properties", properties] as const]) };
@@ -64,7 +70,10 @@ function checkValues(read: SchemaRead, filled: readonly FilledDefault[], report:
     // Without an index: all of them together took too much work.
     if (source === undefined || reported.has(source)) continue;
     reported.add(source);
-    report.problem(defaultAt(source), `The default does not match the schema: ${pointerOf(path)} ${message}`);
+    report.problem(
+      defaultAt(source),
+      `The default does not match the schema: ${[...(path.length > 0 ? [pointerOf(path)] : []), message].join(" ")}`,
+    );
   }
 }
 

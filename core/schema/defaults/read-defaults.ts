@@ -10,8 +10,8 @@ import { type Filling, insertionsOf, withInsertions } from "./filling.ts";
 
 /** A default that is filled in, where the member is missing. */
 export interface FilledDefault {
-  /** The schemas that declare the member. */
-  readonly declaring: readonly SchemaTree[];
+  /** The schemas that apply to the member. */
+  readonly schemas: readonly SchemaTree[];
   /** The schema object that has the default. */
   readonly source: SchemaNode;
   /** Canonical JSON, with the defaults inside. */
@@ -47,9 +47,11 @@ class DefaultsReader {
   readonly optional = new Map<string, Set<string>>();
   readonly #report: SchemaReport;
   readonly #fillings = new Map<string, OpenFilling>();
-  readonly #defaults: { readonly declaring: readonly SchemaTree[]; readonly value: CompleteDefault }[] = [];
+  readonly #defaults: { readonly schemas: readonly SchemaTree[]; readonly value: CompleteDefault }[] = [];
   readonly #leading = new Map<SchemaNode, boolean>();
-  #tooMany = false;
+  readonly #room: Room = { characters: schemaLimits.filledText };
+  /** How many more may be read. */
+  #members: number = schemaLimits.filledMembers;
 
   constructor(report: SchemaReport) {
     this.#report = report;
@@ -63,8 +65,6 @@ class DefaultsReader {
     const known = this.#fillings.get(key);
     if (known !== undefined) return known;
     const filling = { defaults: new Map(), members: new Map(), others: undefined, first: [], items: undefined };
-    if (this.#fillings.size === schemaLimits.fillings) this.#tooMany = true;
-    if (this.#tooMany) return undefined;
     this.#fillings.set(key, filling);
     this.#read(filling, nodes);
     return filling;
@@ -72,13 +72,16 @@ class DefaultsReader {
 
   /** The defaults, each complete. */
   finish(): readonly FilledDefault[] {
-    if (this.#tooMany) this.#report.problem("", tooMany);
+    if (this.#members < 0) {
+      this.#report.problem("", tooMany);
+      return [];
+    }
     const refused = new Set<SchemaNode>();
     const filled: FilledDefault[] = [];
-    for (const { declaring, value } of this.#defaults) {
+    for (const { schemas, value } of this.#defaults) {
       const { source } = value;
       try {
-        filled.push({ declaring, source, text: value.text });
+        filled.push({ schemas, source, text: value.text });
       } catch (error) {
         if (!(error instanceof EndlessDefault)) throw error;
         if (!refused.has(source)) this.#report.problem(defaultAt(source), endless);
@@ -90,19 +93,21 @@ class DefaultsReader {
 
   #read(filling: OpenFilling, nodes: readonly SchemaNode[]): void {
     const names = new Set(nodes.flatMap(({ named }) => [...(named.get("properties")?.keys() ?? [])]));
+    const first = Math.max(...nodes.map(({ lists }) => lists.get("prefixItems")?.length ?? 0));
+    this.#members -= names.size + first + 1;
+    if (this.#members < 0) return;
     for (const name of names) {
-      const member = this.fillingOf(nodes.flatMap((node) => propertyOf(node, name) ?? otherMembers(node)));
+      const schemas = nodes.flatMap((node) => propertyOf(node, name) ?? otherMembers(node));
+      const member = this.fillingOf(schemas);
       filling.members.set(JSON.stringify(name), member);
-      const declaring = nodes.flatMap((node) => propertyOf(node, name) ?? []);
-      const source = this.#defaultOf(declaring);
+      const source = this.#defaultOf(schemas);
       if (source === undefined) continue;
-      const value = new CompleteDefault(source, member);
+      const value = new CompleteDefault(source, member, this.#room);
       filling.defaults.set(JSON.stringify(name), value);
-      this.#defaults.push({ declaring, value });
+      this.#defaults.push({ schemas, value });
       for (const { pointer } of nodes) this.#mayLeaveOut(pointer, name);
     }
     filling.others = this.fillingOf(nodes.flatMap(otherMembers));
-    const first = Math.max(...nodes.map(({ lists }) => lists.get("prefixItems")?.length ?? 0));
     for (let index = 0; index < first; index += 1) {
       filling.first.push(this.fillingOf(nodes.flatMap((node) => itemOf(node, index))));
     }
@@ -110,11 +115,10 @@ class DefaultsReader {
   }
 
   /** The one default of a member that these schemas declare. */
-  #defaultOf(declaring: readonly SchemaTree[]): SchemaNode | undefined {
-    const [first, ...others] = declaring.flatMap(sourcesOf);
-    const text = JSON.stringify(first?.default);
+  #defaultOf(schemas: readonly SchemaTree[]): SchemaNode | undefined {
+    const [first, ...others] = schemas.flatMap(sourcesOf);
     for (const other of others) {
-      if (first === undefined || JSON.stringify(other.default) === text) continue;
+      if (first === undefined || JSON.stringify(other.default) === JSON.stringify(first.default)) continue;
       this.#report.problem(defaultAt(other), `The same member has another default at ${defaultAt(first)}; write one`);
     }
     return first;
@@ -138,30 +142,36 @@ class DefaultsReader {
   }
 }
 
-const tooMany = `Defaults are filled into more than ${schemaLimits.fillings} combinations of schemas; use allOf less often`;
-const endless = `The default would contain itself, or more than ${schemaLimits.bytes / 1024} KiB, once the defaults inside it are filled in`;
+const tooMany = `Objects with defaults have more than ${schemaLimits.filledMembers} members, counted for every combination of schemas; use allOf less often`;
+const endless = `The default would contain itself, or all together would have more than ${schemaLimits.filledText / 1024 / 1024} MiB, once the defaults inside are filled in`;
 
 class EndlessDefault extends Error {}
+
+/** What the texts of all defaults share. */
+interface Room {
+  characters: number;
+}
 
 /** A default with the defaults inside it, which are asked for only where they are missing. */
 class CompleteDefault {
   readonly source: SchemaNode;
   readonly #inner: Filling | undefined;
+  readonly #room: Room;
   #text: string | undefined;
   #isOpen = false;
 
-  constructor(source: SchemaNode, inner: Filling | undefined) {
+  constructor(source: SchemaNode, inner: Filling | undefined, room: Room) {
     this.source = source;
     this.#inner = inner;
+    this.#room = room;
   }
 
   get text(): string {
-    if (this.#isOpen) throw new EndlessDefault();
-    if (this.#text === undefined) {
-      this.#isOpen = true;
-      this.#text = this.#complete();
-      this.#isOpen = false;
-    }
+    if (this.#text !== undefined) return this.#text;
+    if (this.#isOpen || this.#room.characters < 0) throw new EndlessDefault();
+    this.#isOpen = true;
+    this.#text = this.#complete();
+    this.#room.characters -= this.#text.length;
     return this.#text;
   }
 
@@ -170,7 +180,7 @@ class CompleteDefault {
     if (!own.ok) throw new TypeError(own.error.detail);
     const { text } = own.json;
     if (this.#inner === undefined) return text;
-    const insertions = insertionsOf(this.#inner, text, schemaLimits.bytes);
+    const insertions = insertionsOf(this.#inner, text, schemaLimits.filledText);
     if (insertions === undefined) throw new EndlessDefault();
     return withInsertions(text, insertions);
   }

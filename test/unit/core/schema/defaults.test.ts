@@ -217,6 +217,11 @@ describe("a default is refused", () => {
       properties({ a: { ...inner, maxProperties: 0, default: {} } }),
       "/properties/a/default",
     ],
+    [
+      "of a member that another part of the schema forbids",
+      { allOf: [inner], properties: { s: {} }, additionalProperties: false },
+      "/allOf/0/properties/n/default",
+    ],
     ["with an integer that has lost digits", properties({ n: { default: 2 ** 53 } }), "/properties/n/default"],
   ] as const) {
     it(where, () => expect(problemsOf(schema).map((problem) => problem.pointer)).toEqual([pointer]));
@@ -227,10 +232,23 @@ describe("a default is refused", () => {
       properties({ a: { $ref: `#/$defs/${n + 1}`, default: {} }, b: { $ref: `#/$defs/${n + 1}`, default: {} } });
     const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [n, level(n)]));
     const problems = problemsOf({ $ref: "#/$defs/0", $defs: { ...$defs, 40: {} } });
-    expect(problems[0]?.message).toContain("128 KiB");
+    expect(problems[0]?.message).toContain("1 MiB");
   });
 
-  it("in more combinations of schemas than are kept apart", () => {
+  it("when many members have one that is large, and only their sum is too much", () => {
+    const members = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, { $ref: "#/$defs/large" }]));
+    const schema = (count: number) => ({
+      ...properties(members(count)),
+      $defs: { large: { default: "x".repeat(100_000) } },
+    });
+    expect([problemsOf(schema(10)), problemsOf(schema(400)).map(({ pointer }) => pointer)]).toEqual([
+      [],
+      ["/$defs/large/default"],
+    ]);
+  });
+
+  it("in objects that have too many members, counted for every combination of schemas", () => {
     const cycle = (name: string, length: number) =>
       Array.from({ length }, (_, n) => [
         `${name}${n}`,
@@ -241,7 +259,7 @@ describe("a default is refused", () => {
       allOf: lengths.map((length) => ({ $ref: `#/$defs/c${length}x0` })),
       $defs: Object.fromEntries(lengths.flatMap((length) => cycle(`c${length}x`, length))),
     });
-    expect(problems).toMatchObject([{ pointer: "", message: expect.stringContaining("combinations") }]);
+    expect(problems).toMatchObject([{ pointer: "", message: expect.stringContaining("combination of schemas") }]);
   });
 });
 
