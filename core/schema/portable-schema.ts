@@ -95,10 +95,11 @@ class Exporter {
     const optional = this.#defaults.optional?.get(pointer);
     const required = assertions.get("required");
     if (optional === undefined || !Array.isArray(required)) return assertions;
-    return new Map<string, Json>(assertions).set(
-      "required",
-      required.filter((name) => !optional.has(name)),
-    );
+    const left = required.filter((name) => !optional.has(name));
+    const shown = new Map<string, Json>(assertions).set("required", left);
+    // Drafts before 2020-12, to which tools translate documents, don't allow an empty one.
+    if (left.length === 0) shown.delete("required");
+    return shown;
   }
 
   #lists({ lists }: SchemaNode): Map<string, readonly Json[]> {

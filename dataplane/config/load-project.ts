@@ -160,8 +160,10 @@ export function makeLiveResource(
   const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
   const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
   if (!compiled.ok) return compiled;
-  const filled = config.defaults === "Apply" ? compileDefaults(config.schema) : undefined;
-  if (filled?.ok === false) return filled;
-  const defaults = filled && { defaults: filled.defaults };
-  return { ok: true, resource: Object.freeze({ config, schema: compiled.schema, ...defaults, revision }) };
+  const { schema } = compiled;
+  if (config.defaults !== "Apply") return { ok: true, resource: Object.freeze({ config, schema, revision }) };
+  const known = reusable ? before.defaults : undefined;
+  const filled = known === undefined ? compileDefaults(config.schema) : { ok: true as const, defaults: known };
+  if (!filled.ok) return filled;
+  return { ok: true, resource: Object.freeze({ config, schema, defaults: filled.defaults, revision }) };
 }

@@ -19,8 +19,10 @@ export interface Filter {
 export interface Resource {
   readonly name: string;
   readonly description?: string;
-  /** Declared properties, in the order of the schema. */
+  /** Declared properties of stored objects, in the order of the schema. */
   readonly fields: readonly Field[];
+  /** Of new objects, which may leave out what has a default. */
+  readonly newFields: readonly Field[];
   readonly filters: readonly Filter[];
   /** Fields that a list can be sorted by at any size. */
   readonly sortable: ReadonlySet<string>;
@@ -72,12 +74,15 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
   const { post, get } = collection;
   const parameters = listIn(asObject(get), "parameters").map((each) => whole.resolve(each));
   const named = (wanted: string): JsonObject => parameters.find((each) => each["name"] === wanted) ?? {};
-  const fields = fieldsOf(whole, collection, single);
+  const newFields = fieldsOf(whole, objectAt(asObject(post), "requestBody"));
+  const read = fieldsOf(whole, objectAt(objectAt(asObject(single["get"]), "responses"), "200"));
+  const fields = newFields.length === 0 ? read : newFields.map((field) => asStored(field, read));
   const description = listIn(whole.root, "tags").find((tag) => asObject(tag)["name"] === `api/${name}`);
   return {
     name,
     ...textMember(asObject(description)),
     fields,
+    newFields,
     filters: withOperators(parameters.flatMap(filterOf), fields),
     sortable: new Set(sortableIn(listIn(named("_sort"), "x-jsonplane-indexes"))),
     maxPageSize: Number(objectAt(named("_limit"), "schema")["maximum"] ?? 100),
@@ -92,14 +97,15 @@ function resourceOf(whole: OpenApiDocument, name: string): Resource {
   };
 }
 
-/** Of what is sent where objects can be created; else of what is read. */
-function fieldsOf(whole: OpenApiDocument, collection: JsonObject, single: JsonObject): readonly Field[] {
-  const sent = objectAt(asObject(collection["post"]), "requestBody");
-  const read = objectAt(objectAt(asObject(single["get"]), "responses"), "200");
-  const [schema] = [sent, read]
-    .map((each) => objectAt(objectAt(objectAt(each, "content"), "application/json"), "schema"))
-    .filter((each) => Object.keys(each).length > 0);
-  return schema === undefined ? [] : readFields(whole, schema);
+/** Of what is sent or read; none where the document does not have it. */
+function fieldsOf(whole: OpenApiDocument, { content }: JsonObject): readonly Field[] {
+  return readFields(whole, objectAt(objectAt(asObject(content), "application/json"), "schema"));
+}
+
+/** The field as it is read. What is said of responses may lack what is required. */
+function asStored(field: Field, read: readonly Field[]): Field {
+  const stored = read.find(({ name }) => name === field.name) ?? field;
+  return { ...stored, isRequired: field.isRequired || stored.isRequired };
 }
 
 interface ParameterFilter extends Filter {

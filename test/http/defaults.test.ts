@@ -101,7 +101,7 @@ describeServed("defaults that are applied", (serve) => {
     const { schemas } = document.components;
     const requiredOf = (name: string) => schemas[name]?.required ?? [];
     expect([requiredOf("orders"), requiredOf("orders.stored")]).toEqual([[], ["id", "status", "_metadata"]]);
-    expect(schemas["orders"]?.properties).toMatchObject({ lines: { items: { required: [] } } });
+    expect(schemas["orders"]?.properties).not.toHaveProperty("lines.items.required");
     expect(schemas["orders.stored"]?.properties).toMatchObject({
       lines: { items: { required: ["count"] } },
       status: { description: 'Default: `"new"`, filled in where a new object lacks it.' },

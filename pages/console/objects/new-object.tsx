@@ -19,7 +19,7 @@ interface Written {
 }
 
 export function NewObject({ resource }: { readonly resource: Resource }) {
-  const { name, fields } = resource;
+  const { name, newFields: fields } = resource;
   const first = useMemo(() => prettyJson(firstText(fields)), [fields]);
   const [written, setWritten] = useState<Written>();
   const form = useRef<HTMLFormElement>(null);

@@ -51,6 +51,25 @@ describe("what the console knows of a project", () => {
     expect([...(books?.sortable ?? [])].sort()).toEqual(["price", "title"]);
   });
 
+  it("is that a new object may leave out what has a default, and a stored one may not", async () => {
+    const n = { type: "integer", default: 0 } as const;
+    const line = { type: "object", properties: { n }, required: ["n"] } as const;
+    const { resources } = await described(
+      project(
+        "shop",
+        withResource("orders", {
+          schema: { type: "object", properties: { n, line }, required: ["n"] },
+          defaults: "Apply",
+        }),
+      ),
+    );
+    const fields = (isRequired: boolean) => [
+      { name: "n", isRequired },
+      { name: "line", isRequired: false, control: { kind: "group", fields: [{ name: "n", isRequired }] } },
+    ];
+    expect(resources).toMatchObject([{ newFields: fields(false), fields: fields(true) }]);
+  });
+
   it("is which filters a list takes", async () => {
     const { resources } = await described(project("shop", withResource("books", { schema, indexes: ["title"] })));
     const named = resources[0]?.filters.map(({ field, operator }) => `${field} ${operator}`.trim());

@@ -32,7 +32,7 @@ describe("a view whose project has changed", () => {
     title: "shop",
     isReadOnly: false,
     resources: resources.map((name) => ({
-      ...{ name, fields: [], filters: [], sortable: new Set<string>(), maxPageSize: 100 },
+      ...{ name, fields: [], newFields: [], filters: [], sortable: new Set<string>(), maxPageSize: 100 },
       may: { list: true, listAnonymously: false, create, update: true, delete: true },
       isOwnOnly: false,
     })),
