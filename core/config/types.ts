@@ -160,6 +160,9 @@ export interface ChangeLogConfig {
   readonly maxEntries: number;
 }
 
+/** When an object expires: at the time in this field, or some time after its creation. */
+export type ExpiryConfig = { readonly field: FieldPath } | { readonly afterSeconds: number };
+
 export interface ResourceConfig {
   readonly name: string;
   readonly uid: string;
@@ -173,6 +176,8 @@ export interface ResourceConfig {
   readonly updates?: "Ratchet";
   /** Absent = defaults of the schema only describe. */
   readonly defaults?: "Apply";
+  /** Absent = never. */
+  readonly expiry?: ExpiryConfig;
   /** Absent = its changes are not logged, and can't be followed. */
   readonly changes?: ChangeLogConfig;
   /** Absent = none. */

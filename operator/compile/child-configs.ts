@@ -20,6 +20,7 @@ export function compileResource(
   if (!checked.ok) return checked;
   const changes = compileChangeLog(spec.changes);
   if (!changes.ok) return changes;
+  const { expiry } = checked.value;
   const { scope, create, read, update, delete: remove } = spec.access;
   const config: ResourceConfig = {
     name: resourceNameOf(resource),
@@ -31,6 +32,7 @@ export function compileResource(
     maxObjects: spec.limits.maxObjects,
     ...(spec.schemaChange?.updates === "Ratchet" && { updates: spec.schemaChange.updates }),
     ...(spec.defaults === "Apply" && { defaults: spec.defaults }),
+    ...(expiry && { expiry }),
     ...changes.value,
     ...(checked.value.unique.length > 0 && { unique: checked.value.unique }),
   };

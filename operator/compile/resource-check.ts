@@ -2,13 +2,14 @@
 // reconcile touches all of a project. Nothing but defaults that are applied is validated here, so
 // that no other validator is compiled.
 
-import type { FieldPath, IndexField, UniqueRule } from "../../core/config/types.ts";
+import type { ExpiryConfig, FieldPath, IndexField, UniqueRule } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type CheckedSchema, checkSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { checkDefaults } from "../../core/schema/defaults/compile-defaults.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { type Fault, type Notice, type Result, refuseAll } from "../model/verdict.ts";
+import { compileExpiry } from "./expiry.ts";
 import { meant } from "./meant-field.ts";
 import { checkUnique } from "./unique-rules.ts";
 
@@ -17,9 +18,10 @@ type ResourceSpec = ApiResource["spec"];
 export interface CheckedResource {
   readonly indexes: readonly IndexField[];
   readonly unique: readonly UniqueRule[];
+  readonly expiry?: ExpiryConfig;
 }
 
-/** The indexes and unique rules of the resource, with warnings about its schema as notices. */
+/** What of the resource names fields of its schema, with warnings about its schema as notices. */
 export type CheckResource = (spec: ResourceSpec) => Result<CheckedResource>;
 
 const maxShared = 1_000;
@@ -66,7 +68,9 @@ function check(spec: ResourceSpec): Result<CheckedResource> {
   if (!indexes.ok) return indexes;
   const unique = checkUnique(schema, spec.unique ?? []);
   if (!unique.ok) return unique;
-  const value = { indexes: indexes.value, unique: unique.value };
+  const expiry = compileExpiry(schema, spec.expiry);
+  if (!expiry.ok) return expiry;
+  const value = { indexes: indexes.value, unique: unique.value, ...expiry.value };
   return { ok: true, value, notices: schema.warnings.map(schemaNotice) };
 }
 

@@ -68,7 +68,7 @@ const secretNames = ["passwords", "one-api-key", "two-password", "shared", "thre
 /** Texts whose form no `pattern` of the CRDs tells, by the end of their path. */
 const texts: readonly (readonly [RegExp, Value])[] = [
   [/projectRef\.name$/, projectRefs],
-  [/(TTL|gracePeriod|maxAge|retention)$/, durations],
+  [/(TTL|gracePeriod|maxAge|retention|after)$/, durations],
   [
     /hosts\[\]$/,
     mostly(
@@ -98,6 +98,7 @@ const texts: readonly (readonly [RegExp, Value])[] = [
     /indexes\[\]$/,
     mostly(["title", "price", "author.name", "a.b", "no_such"], ["id", "_metadata.created", "", "a..b"]),
   ],
+  [/expiry\.field$/, mostly(["price", "author.name", "expiresAt"], ["", "id"])],
   [/description$/, mostly(["", "For the web shop", "ü".repeat(256)], ["two\nlines", "x".repeat(257)])],
 ];
 

@@ -44,6 +44,10 @@ export interface ApiResourceSpec {
   readonly schemaChange?: {
     readonly updates: "Whole" | "Ratchet";
   };
+  readonly expiry?: {
+    readonly field?: string;
+    readonly after?: string;
+  };
   readonly deletionPolicy?: "Retain" | "Delete";
 }
 export interface ApiResourceStatus {
@@ -357,6 +361,32 @@ export const apiResourceSchema: SchemaNode = {
                 "Ratchet"
               ],
               "default": "Whole"
+            }
+          }
+        },
+        "expiry": {
+          "type": "object",
+          "x-kubernetes-validations": [
+            {
+              "rule": "has(self.field) != has(self.after)",
+              "message": "set one of the two: field, such as expiresAt, or after, such as 720h"
+            }
+          ],
+          "properties": {
+            "field": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 513
+            },
+            "after": {
+              "type": "string",
+              "maxLength": 16,
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^([0-9]{1,5}[hms]){1,3}$') && duration(self) >= duration('1m') && duration(self) <= duration('87600h')",
+                  "message": "after is a duration such as 30m, 24h or 720h, from 1m to 87600h"
+                }
+              ]
             }
           }
         },
