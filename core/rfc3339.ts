@@ -1,5 +1,5 @@
-// Writes a time as RFC 3339 in whole seconds, as Kubernetes does, and recognises what it wrote. Reads any
-// time that RFC 3339 allows.
+// Writes a time as RFC 3339 in whole seconds, as Kubernetes does, and recognises what it wrote.
+// Reads any time that RFC 3339 allows.
 
 export function rfc3339(unixMs: number): string {
   return new Date(unixMs).toISOString().replace(/\.[0-9]{3}Z$/, "Z");

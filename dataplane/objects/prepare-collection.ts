@@ -4,12 +4,16 @@
 import { Backoff } from "../../core/backoff.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import type { ResourceConfig } from "../../core/config/types.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import { listsOwn } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { uniqueIndex } from "../store/entry-values.ts";
-import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
+import { noteIfPossible } from "../store/expiring.ts";
+import { expiryIndex } from "../store/expiry.ts";
+import type { ObjectExpiry } from "../store/ports/expiry.ts";
+import type { IndexState, ObjectIndexes, StoreIndex } from "../store/ports/indexes.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 
 export interface CollectionPreparer {
@@ -32,7 +36,13 @@ const retries = { firstMs: 1_000, maxMs: 10_000, jitter: 0 };
 /** Called when a build fails for the first time, and when it then fails for another reason. */
 type OnBuildFailed = (collection: CollectionRef, error: unknown) => void;
 
-export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: OnBuildFailed): CollectionPreparer {
+function indexesOf({ indexes, unique = [], expiry }: ResourceConfig): readonly StoreIndex[] {
+  return [...indexes, ...(expiry === undefined ? [] : [expiryIndex(expiry)]), ...unique.map(uniqueIndex)];
+}
+
+export type PreparedStore = ObjectIndexes & Pick<ObjectExpiry, "noteExpiring">;
+
+export function createCollectionPreparer(store: PreparedStore, onBuildFailed: OnBuildFailed): CollectionPreparer {
   const prepared = new WeakSet<LiveResource>();
   const underWay = new WeakMap<LiveResource, Promise<void>>();
   const builds = new Map<string, Promise<void>>();
@@ -45,10 +55,11 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
     const { config, revision } = resource;
     const states = await store.declareIndexes(
       collection,
-      [...config.indexes, ...(config.unique ?? []).map(uniqueIndex)],
+      indexesOf(config),
       revision,
       listsOwn(config) ? "kept" : "left out",
     );
+    if (config.expiry !== undefined) await noteIfPossible(store, collection, 0);
     prepared.add(resource);
     const indexes = states.filter(({ state }) => state === "building");
     if (indexes.length > 0) startBuild(collection, indexes);

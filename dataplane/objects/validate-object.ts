@@ -2,9 +2,10 @@
 // update into the stored text. Works on JSON text, so that numbers and the order of members stay as
 // sent.
 
-import type { ProjectSettings } from "../../core/config/types.ts";
+import type { ExpiryConfig, ProjectSettings } from "../../core/config/types.ts";
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { pointerOf } from "../../core/json/json-pointer.ts";
 import { kindOf, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
 import { parseJson } from "../../core/json/parse-json.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
@@ -158,6 +159,19 @@ function tooLarge(maxBytes: number, bytes: number | string): Problem {
     "document_too_large",
     `An object may have at most ${maxBytes} bytes (spec.limits.maxObjectBytes of the Project), but this one would have ${bytes}; make it smaller`,
   );
+}
+
+/** Refuses an object that no request would find: by the store's clock its time has come. */
+export function expiredAlready(expiry: ExpiryConfig | undefined): Problem {
+  const path = expiry !== undefined && "field" in expiry ? expiry.field.path : [];
+  const errors = [
+    {
+      pointer: pointerOf(path),
+      keyword: "expiry",
+      message: "must be later than now, or the object has expired already",
+    },
+  ];
+  return new Problem("validation_failed", summary(errors), { errors });
 }
 
 /** Whether a stored text is valid by a schema, which may be newer than it. */

@@ -24,6 +24,7 @@ import type { ObjectsDeps, ObjectsPlan, ObjectsRequest } from "./plan.ts";
 import { recalledDefaults, recordedDefaults } from "./recorded-defaults.ts";
 import { notUnique } from "./unique-values.ts";
 import {
+  expiredAlready,
   type Metadata,
   metadataOf,
   newObjectText,
@@ -93,6 +94,8 @@ export function createdResponse(
       return writtenResponse(201, result.text, { Location: `${url}/${idIn(result.text)}` });
     case "not_unique":
       throw notUnique(result.rule);
+    case "expired":
+      throw expiredAlready(resource.config.expiry);
     case "quota_exceeded":
       throw new Problem(
         "quota_exceeded",
@@ -145,6 +148,7 @@ export async function replaceStored(
   const object = { id: idIn(stored.text), owner, text };
   const result = await guarded(() => store.replace(collection, object, stored));
   if (result.outcome === "not_unique") throw notUnique(result.rule);
+  if (result.outcome === "expired") throw expiredAlready(plan.resource.config.expiry);
   return result.outcome === "replaced" ? writtenResponse(200, result.text) : result.outcome;
 }
 

@@ -3,6 +3,7 @@
 import { nameOfRule } from "../../core/config/building-indexes.ts";
 import type { FieldPath, UniqueRule } from "../../core/config/types.ts";
 import { folded } from "../../core/json/case-folding.ts";
+import { encodedExpiry } from "./expiry.ts";
 import { betweenValues, encodeIndexed, encodeSortValue } from "./order.ts";
 import type { StoreIndex } from "./ports/indexes.ts";
 
@@ -11,12 +12,14 @@ export type TextAt = (path: FieldPath["path"]) => string | undefined;
 
 /** Undefined = the index has no entry of the object. */
 export function entryValue(index: StoreIndex, textAt: TextAt): string | undefined {
-  return index.purpose === undefined ? encodeIndexed(index, textAt) : uniqueValue(index.purpose.unique, textAt);
+  const { purpose } = index;
+  if (purpose === undefined) return encodeIndexed(index, textAt);
+  return "unique" in purpose ? uniqueValue(purpose.unique, textAt) : encodedExpiry(purpose.expiry, textAt);
 }
 
 /** Where an entry's value comes from. */
 export function pathsOf({ path, parts, purpose }: StoreIndex): readonly FieldPath["path"][] {
-  if (purpose === undefined) return parts?.map((part) => part.path) ?? [path];
+  if (purpose === undefined || "expiry" in purpose) return parts?.map((part) => part.path) ?? [path];
   const { where = [] } = purpose.unique;
   return [...identifyingPaths(purpose.unique), ...where.map(({ field }) => field.path)];
 }
@@ -29,6 +32,11 @@ const ownerPaths = [
 function identifyingPaths({ fields, per }: UniqueRule): readonly FieldPath["path"][] {
   const paths = fields.map(({ path }) => path);
   return per === undefined ? paths : [...paths, ...ownerPaths];
+}
+
+/** The rule that the index is kept for, if it is for one. */
+export function ruleOf({ purpose }: StoreIndex): UniqueRule | undefined {
+  return purpose !== undefined && "unique" in purpose ? purpose.unique : undefined;
 }
 
 /** The index that a store keeps for a rule. */

@@ -3,6 +3,7 @@
 import type { ExpiryConfig, FieldPath } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { unixMilliseconds } from "../../core/rfc3339.ts";
+import type { StoreIndex } from "./ports/indexes.ts";
 
 /** The largest with fifteen digits; years of RFC 3339 end long before it. */
 const never = 999_999_999_999_999;
@@ -10,8 +11,18 @@ const never = 999_999_999_999_999;
 const created = ["_metadata", "created"] as const;
 
 /** Where the time comes from. */
-export function expiryPath(expiry: ExpiryConfig): FieldPath["path"] {
+function expiryPath(expiry: ExpiryConfig): FieldPath["path"] {
   return "field" in expiry ? expiry.field.path : created;
+}
+
+/** The index that a store keeps of it. */
+export function expiryIndex(expiry: ExpiryConfig): StoreIndex {
+  const path = expiryPath(expiry);
+  return { name: `expiry(${path.join(".")})`, path, purpose: { expiry } };
+}
+
+export function isOfExpiry({ purpose }: StoreIndex): boolean {
+  return purpose !== undefined && "expiry" in purpose;
 }
 
 /**
@@ -35,7 +46,16 @@ export function hasExpired(expiry: ExpiryConfig, text: string, now: number): boo
   return time !== undefined && time <= now;
 }
 
-/** What an index has of such a time: sorts as the times do. */
+/** What that index has of an object; undefined = nothing. */
+export function encodedExpiry(
+  expiry: ExpiryConfig,
+  textAt: (path: FieldPath["path"]) => string | undefined,
+): string | undefined {
+  const time = expiryTime(expiry, textAt);
+  return time === undefined ? undefined : encodedTime(time);
+}
+
+/** Fifteen digits, which sort as the times do. */
 export function encodedTime(milliseconds: number): string {
   return String(milliseconds).padStart(15, "0");
 }

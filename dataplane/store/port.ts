@@ -7,6 +7,7 @@
 
 import type { ChangeLogs } from "./ports/changes.ts";
 import type { DocumentReads, DocumentWrites } from "./ports/documents.ts";
+import type { ObjectExpiry } from "./ports/expiry.ts";
 import type { IdempotencyRecords } from "./ports/idempotency.ts";
 import type { ObjectIndexes } from "./ports/indexes.ts";
 import type { Counters, TokenBuckets } from "./ports/limits.ts";
@@ -30,6 +31,7 @@ export interface DataStore
 export interface Store
   extends DataStore,
     ObjectIndexes,
+    ObjectExpiry,
     CollectionPurges,
     DocumentPurges,
     SessionPurges,

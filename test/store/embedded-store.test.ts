@@ -10,6 +10,7 @@ import { describeBucketStore } from "./contract/buckets.ts";
 import { describeChangeLogs } from "./contract/changes.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
+import { describeExpiry } from "./contract/expiry.ts";
 import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
 import { describeIdempotencyRecords } from "./contract/idempotency-records.ts";
 import { describeObjectStore } from "./contract/objects.ts";
@@ -57,6 +58,7 @@ for (const [name, make] of [
   describeDocumentStore(name, make);
   describeIdempotencyRecords(name, make);
   describeChangeLogs(name, make);
+  describeExpiry(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
   describeBucketStore(name, make);

@@ -9,6 +9,7 @@ import { describeBucketStore } from "./contract/buckets.ts";
 import { describeChangeLogs } from "./contract/changes.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
+import { describeExpiry } from "./contract/expiry.ts";
 import type { MakeStore } from "./contract/fixture.ts";
 import { describeIdempotencyRecords } from "./contract/idempotency-records.ts";
 import { describeObjectStore } from "./contract/objects.ts";
@@ -25,6 +26,7 @@ describe("a Cluster of three", () => {
   describeDocumentStore("Redis Cluster store", make);
   describeIdempotencyRecords("Redis Cluster store", make);
   describeChangeLogs("Redis Cluster store", make);
+  describeExpiry("Redis Cluster store", make);
   describeSessionStore("Redis Cluster store", make);
   describeCounterStore("Redis Cluster store", make);
   describeBucketStore("Redis Cluster store", make);

@@ -12,6 +12,7 @@ import { describeBucketStore } from "./contract/buckets.ts";
 import { describeChangeLogs } from "./contract/changes.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
+import { describeExpiry } from "./contract/expiry.ts";
 import type { MakeStore } from "./contract/fixture.ts";
 import { describeIdempotencyRecords } from "./contract/idempotency-records.ts";
 import { describeObjectStore } from "./contract/objects.ts";
@@ -35,6 +36,7 @@ describe("one Redis", () => {
   describeDocumentStore("Redis store", byMovedClock);
   describeIdempotencyRecords("Redis store", byOwnClock);
   describeChangeLogs("Redis store", byOwnClock);
+  describeExpiry("Redis store", byOwnClock);
   describeSessionStore("Redis store", byOwnClock);
   describeCounterStore("Redis store", byOwnClock);
   describeBucketStore("Redis store", byOwnClock);

@@ -222,6 +222,7 @@ async function seedObjects(
           const fields = result.rule.fields.map((field) => field.name).join(", ");
           throw new SeedFault(`${file.path}: two objects of ${name} have the same ${fields} (spec.unique)`);
         }
+        if (result.outcome === "expired") throw new SeedFault(`${file.path}: an object of ${name} has expired already`);
         if (result.outcome !== "created") throw new SeedFault(`${file.path}: ${name} is full`);
         ids.push(object.id);
       });

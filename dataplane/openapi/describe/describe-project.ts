@@ -2,7 +2,7 @@
 // the schemas of its resources. Pure. The address is added later, because a project has several. It
 // runs in steps, because a large project takes a while.
 
-import type { IssuerConfig, JsonObject, Operation } from "../../../core/config/types.ts";
+import type { IssuerConfig, JsonObject, Operation, ResourceConfig } from "../../../core/config/types.ts";
 import { parseJson } from "../../../core/json/parse-json.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
 import type { LiveProject, LiveResource } from "../../config/directory.ts";
@@ -57,7 +57,9 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
   for (const whole of byName(project.resources)) {
     room -= charactersWithoutSchema + JSON.stringify(whole.config.schema).length;
     const resource = room < 0 ? withoutSchema(whole) : whole;
-    tags.push({ name: `api/${resource.config.name}`, ...describedBy(resource.config.schema) });
+    const sentences = [descriptionOf(resource.config.schema), expirySentence(resource.config)].filter(Boolean);
+    const description = sentences.length > 0 && { description: sentences.join("\n\n") };
+    tags.push({ name: `api/${resource.config.name}`, ...description });
     describeResource(project, resource, { components, paths });
     yield;
   }
@@ -292,9 +294,16 @@ function tokensOf(issuers: LiveProject["issuers"]): string {
   return " Tokens of other issuers are taken in the same header; the security schemes `issuer.<name>` say which.";
 }
 
-function describedBy({ title, description }: JsonObject): JsonObject {
+function descriptionOf({ title, description }: JsonObject): string | undefined {
   const text = description ?? title;
-  return typeof text === "string" ? { description: text } : {};
+  return typeof text === "string" ? text : undefined;
+}
+
+function expirySentence({ expiry }: ResourceConfig): string | undefined {
+  if (expiry === undefined) return undefined;
+  const time =
+    "field" in expiry ? `at the time in \`${expiry.field.name}\`` : `${expiry.afterSeconds} seconds after its creation`;
+  return `An object expires ${time}: from then on it is not found, and it is deleted for good.`;
 }
 
 function put(paths: Map<string, JsonObject>, path: string, item: JsonObject | undefined): void {

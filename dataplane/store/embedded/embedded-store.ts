@@ -4,6 +4,7 @@
 // its word, of the machine. Counters are in memory. A folder belongs to one process at a time.
 
 import type { Clock } from "../../../core/clock.ts";
+import { withExpiry } from "../expiring.ts";
 import { createMemoryBuckets } from "../memory-buckets.ts";
 import { observedStore } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
@@ -12,6 +13,7 @@ import { createCollections } from "./collections.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEntries } from "./entries.ts";
+import { createExpiry } from "./expiry.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexes } from "./indexes.ts";
 import { createObjects } from "./objects.ts";
@@ -41,10 +43,15 @@ export async function createEmbeddedStore({ directory, clock, observe }: Embedde
   const entries = createEntries(database);
   const records = createIdempotencyRecords(database, transactions, clock);
   const texts = createTextReader({ database, transactions, collections });
-  const deps = { database, transactions, collections, entries, records, texts, changes };
+  const deps = { database, transactions, collections, entries, records, texts, changes, clock };
+  const objects = createObjects(deps);
+  const expiry = createExpiry(deps);
+  const time = () => Promise.resolve(clock.now());
+  const { monotonic } = clock;
   const store: Store = {
-    ...createObjects(deps),
-    ...createPages(deps),
+    ...objects,
+    ...expiry,
+    ...withExpiry({ objects: { ...objects, ...createPages(deps) }, expiry, time, monotonic }),
     ...createIndexes(deps),
     ...createDocuments({ database, transactions, records, changes }),
     newestChange: changes.newestChange,

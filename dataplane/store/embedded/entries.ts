@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { UniqueRule } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
-import { entryValue } from "../entry-values.ts";
+import { entryValue, ruleOf } from "../entry-values.ts";
 import type { StoreIndex } from "../ports/indexes.ts";
 import type { Collection, Ordering } from "./collections.ts";
 
@@ -79,11 +79,11 @@ export function createEntries(database: DatabaseSync): Entries {
     },
     brokenRule({ indexes, everyone }, text, before) {
       const broken = indexes.find(({ orderingId, field }) => {
-        const value = field.purpose && valueIn(field, text);
+        const value = ruleOf(field) && valueIn(field, text);
         if (value === undefined || (before !== undefined && valueIn(field, before) === value)) return false;
         return taken.get(orderingId, everyone, value) !== undefined;
       });
-      return broken?.field.purpose?.unique;
+      return broken && ruleOf(broken.field);
     },
     remove(collection, object) {
       // Nothing to delete where an index is building and has not come to this object.

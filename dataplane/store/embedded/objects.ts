@@ -3,6 +3,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../../core/clock.ts";
+import { hasExpired } from "../expiry.ts";
 import type { ObjectLists } from "../ports/lists.ts";
 import type {
   CreateOutcome,
@@ -30,6 +32,7 @@ export interface ObjectDeps {
   readonly records: RecordTable;
   readonly texts: TextReader;
   readonly changes: ChangeTable;
+  readonly clock: Clock;
 }
 
 type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists, "scan">;
@@ -37,8 +40,9 @@ type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists,
 const scanBatch = { objects: 500, characters: 512 * 1024 };
 
 export function createObjects(deps: ObjectDeps): Objects {
-  const { database, transactions, collections, entries, records, changes } = deps;
+  const { database, transactions, collections, entries, records, changes, clock } = deps;
   const statements = prepare(database);
+  const removeStored = createRemoval(deps);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
   function find(collection: Collection, id: string, visible: Visibility): ObjectRow | undefined {
@@ -60,11 +64,16 @@ export function createObjects(deps: ObjectDeps): Objects {
     return { outcome: "created", text };
   }
 
+  function hasEnded({ expiry }: CollectionRef, { text }: StoredObject): boolean {
+    return expiry !== undefined && hasExpired(expiry, text, clock.now());
+  }
+
   function replace(ref: CollectionRef, { id, owner, text }: NewObject, previous: StoredObject): ReplaceOutcome {
     const collection = collections.find(ref);
     const stored = collection && find(collection, id, {});
     if (collection === undefined || stored === undefined) return { outcome: "not_found" };
     if (stored.text !== previous.text) return { outcome: "conflict" };
+    if (hasEnded(ref, stored)) return { outcome: "not_found" };
     const rule = entries.brokenRule(collection, text, stored.text);
     if (rule !== undefined) return { outcome: "not_unique", rule };
     entries.move(collection, stored, text);
@@ -83,13 +92,6 @@ export function createObjects(deps: ObjectDeps): Objects {
     removeStored(collection, stored);
     changes.add(ref, "delete", () => ({ id, owner: collections.ownerName(stored.ownerId) }));
     return "removed";
-  }
-
-  function removeStored(collection: Collection, stored: ObjectRow): void {
-    entries.remove(collection, stored);
-    statements.delete.run(stored.objectId);
-    const bytes = -Buffer.byteLength(stored.text);
-    collections.resize([collection.everyone, stored.ownerId], { objects: -1, bytes });
   }
 
   function purge(ref: CollectionRef, identity: string, batch: number): PurgeStep {
@@ -130,6 +132,17 @@ export function createObjects(deps: ObjectDeps): Objects {
   };
 }
 
+/** Removes an object with its entries, in the transaction of the caller, who logs the change. */
+export function createRemoval({ database, collections, entries }: ObjectDeps) {
+  const statement = database.prepare("DELETE FROM objects WHERE object = ?");
+  return (collection: Collection, stored: ObjectRow): void => {
+    entries.remove(collection, stored);
+    statement.run(stored.objectId);
+    const bytes = -Buffer.byteLength(stored.text);
+    collections.resize([collection.everyone, stored.ownerId], { objects: -1, bytes });
+  };
+}
+
 async function* textsOf(batchAfter: (id: string) => Promise<Batch>): AsyncIterable<readonly string[]> {
   for (let from: string | undefined = ""; from !== undefined; ) {
     // Others are served between two batches.
@@ -155,7 +168,6 @@ function prepare(database: DatabaseSync) {
   return {
     insert: database.prepare("INSERT INTO objects (owner, text) VALUES (?, ?)"),
     update: database.prepare("UPDATE objects SET text = ? WHERE object = ?"),
-    delete: database.prepare("DELETE FROM objects WHERE object = ?"),
     find: database.prepare(
       `SELECT ${object} FROM ${joined} WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id = ?`,
     ),

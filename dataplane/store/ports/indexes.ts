@@ -1,14 +1,15 @@
 // The indexes of a collection: declared, and built over existing objects. port.ts says what a call
 // may throw.
 
-import type { FieldPath, IndexField, UniqueRule } from "../../../core/config/types.ts";
+import type { ExpiryConfig, FieldPath, IndexField, UniqueRule } from "../../../core/config/types.ts";
 import type { CollectionRef } from "./refs.ts";
 
 /** What an index serves other than lists. */
-export interface IndexPurpose {
-  /** Its entries are those of this rule (uniqueValue in unique-values.ts). */
-  readonly unique: UniqueRule;
-}
+export type IndexPurpose =
+  /** Its entries are those of this rule (uniqueValue in entry-values.ts). */
+  | { readonly unique: UniqueRule }
+  /** Its entries are the times at which objects expire (expiry.ts). */
+  | { readonly expiry: ExpiryConfig };
 
 /**
  * An index of a collection. One with a purpose has no part in lists: it may leave objects out, and

@@ -31,6 +31,8 @@ export type CreateOutcome =
   | { readonly outcome: "created"; readonly text: string }
   | { readonly outcome: "quota_exceeded" }
   | NotUnique
+  /** It has expired already. */
+  | { readonly outcome: "expired" }
   | Repeated;
 
 export type ReplaceOutcome =
@@ -39,7 +41,9 @@ export type ReplaceOutcome =
   | { readonly outcome: "conflict" }
   | { readonly outcome: "not_found" }
   /** Of values that the write changes. */
-  | NotUnique;
+  | NotUnique
+  /** The new text has expired already. */
+  | { readonly outcome: "expired" };
 
 /** `conflict`: the stored text is no longer `previous`. */
 export type RemoveOutcome = "removed" | "conflict" | "not_found";

@@ -1,6 +1,12 @@
 // How stored data is addressed, and whose objects a call sees.
 
-import type { ChangeLogConfig, ProjectRef, ResourceConfig, RootKeyConfig } from "../../../core/config/types.ts";
+import type {
+  ChangeLogConfig,
+  ExpiryConfig,
+  ProjectRef,
+  ResourceConfig,
+  RootKeyConfig,
+} from "../../../core/config/types.ts";
 
 export interface CollectionRef {
   readonly project: ProjectRef;
@@ -10,6 +16,8 @@ export interface CollectionRef {
    * that no log has a gap.
    */
   readonly changes?: ChangeLogConfig;
+  /** When its objects expire; absent = never. */
+  readonly expiry?: ExpiryConfig;
 }
 
 export interface DocumentRef {
@@ -20,8 +28,8 @@ export interface DocumentRef {
 }
 
 /** Every write has a reference made here, so that none leaves the log out. */
-export function collectionOf(project: ProjectRef, { name, changes }: ResourceConfig): CollectionRef {
-  return { project, resource: name, ...(changes && { changes }) };
+export function collectionOf(project: ProjectRef, { name, changes, expiry }: ResourceConfig): CollectionRef {
+  return { project, resource: name, ...(changes && { changes }), ...(expiry && { expiry }) };
 }
 
 /** As of a collection. */

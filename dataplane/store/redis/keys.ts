@@ -116,6 +116,12 @@ export function sessionKeys(project: ProjectRef): SessionKeys {
 /** The stream and the sorted set by which every replica finds out which sessions were ended. */
 export const revocations = { stream: "{jsonplane}:revocations", set: "{jsonplane}:revocations:live" } as const;
 
+/**
+ * The sorted set of collections whose objects expire, `<namespace>/<project>/<resource>`, by the
+ * time in Unix milliseconds at which a replica looks at them next.
+ */
+export const expiring = "jp:{expiring}:collections";
+
 /** Keys of ours with the same one are in the same slot. */
 export function hashTagOf(key: string): string {
   return key.slice(key.indexOf("{") + 1, key.indexOf("}"));

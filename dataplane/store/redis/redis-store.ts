@@ -9,12 +9,17 @@ import { createRedisClient, type RedisClient, requireJson } from "../../../core/
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import { createSubscriber } from "../../../core/redis/subscriber.ts";
+import { withExpiry } from "../expiring.ts";
 import { observedStore, outcomeOf } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
+import type { CollectionRef } from "../ports/refs.ts";
 import { createChangeLogs } from "./changes/change-logs.ts";
+import { createExpiry } from "./expiry/expiry.ts";
+import { createExpiryScripts } from "./expiry/expiry-scripts.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts, createIndexSetCache } from "./indexes/index-scripts.ts";
 import { createIndexes } from "./indexes/indexes.ts";
+import { collectionKeys } from "./keys.ts";
 import { createBuckets, createCounters } from "./limits/limits.ts";
 import { createKeysetPages } from "./lists/keyset-pages.ts";
 import { createPages } from "./lists/pages.ts";
@@ -86,10 +91,17 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     open: () => singleConnection({ target, name: "jsonplane-changes", commandTimeout }, client),
     onFailure: failed("subscribeToChanges"),
   });
-  const store: Store = {
+  const expiryScripts = createExpiryScripts(redisClient);
+  const expiry = createExpiry({ ...deps, scripts: expiryScripts });
+  const objects = {
     ...createObjects({ ...deps, batchedCreates, clock }),
     ...createPages(deps),
     ...createKeysetPages(deps),
+  };
+  const time = (collection: CollectionRef) => expiryScripts.time(collectionKeys(collection));
+  const store: Store = {
+    ...expiry,
+    ...withExpiry({ objects, expiry, time, monotonic: clock.monotonic }),
     ...createIndexes({ ...deps, scripts: indexScripts }),
     ...createDocuments({ ...deps, clock }),
     ...createPurges({ ...deps, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),

@@ -7,6 +7,7 @@ import type {
   Access,
   ChangeLogConfig,
   CompiledProject,
+  ExpiryConfig,
   IndexField,
   JsonObject,
   OperationAccess,
@@ -199,6 +200,7 @@ export interface ResourceOptions {
   readonly defaults?: "Apply";
   readonly updates?: "Ratchet";
   readonly changes?: ChangeLogConfig;
+  readonly expiry?: ExpiryConfig;
   readonly maxObjects?: number;
   readonly unique?: readonly UniqueRule[];
 }
@@ -223,6 +225,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     ...(options.defaults && { defaults: options.defaults }),
     ...(options.changes && { changes: options.changes }),
     ...(options.unique && { unique: options.unique }),
+    ...(options.expiry && { expiry: options.expiry }),
   };
   return (parts) => ({ ...parts, resources: new Map(parts.resources).set(name, resource) });
 }

@@ -4,7 +4,7 @@
 import type { FieldPath } from "../../../../core/config/types.ts";
 import { membersOf, valueAt } from "../../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../../core/redis/reply.ts";
-import { entryValue, pathsOf } from "../../entry-values.ts";
+import { entryValue, pathsOf, ruleOf } from "../../entry-values.ts";
 import { hasSameEntries } from "../../order.ts";
 import { type IndexState, ownersField, type StoreIndex } from "../../ports/indexes.ts";
 
@@ -142,8 +142,8 @@ function isOf(index: StoredIndex, field: StoreIndex): boolean {
   return index.name === field.name && index.encoding === encoding && hasSameEntries(index, field);
 }
 
-export function isRule({ purpose }: StoreIndex): boolean {
-  return purpose?.unique !== undefined;
+export function isRule(index: StoreIndex): boolean {
+  return ruleOf(index) !== undefined;
 }
 
 /** Only the indexes of lists have entries of owners. */

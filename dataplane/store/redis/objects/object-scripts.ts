@@ -4,6 +4,7 @@
 import { RedisFault } from "../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../../core/redis/reply.ts";
+import { ruleOf } from "../../entry-values.ts";
 import type { IdempotencyRecord, Repeated } from "../../ports/idempotency.ts";
 import type { NotUnique } from "../../ports/objects.ts";
 import type { Owner } from "../../ports/refs.ts";
@@ -47,6 +48,8 @@ export interface ReplaceObject {
   readonly text: string;
   readonly moves: readonly IndexMove[];
   readonly keepsOwners: boolean;
+  /** Present where objects expire: the encoded time of what was read, "" = never. */
+  readonly expires?: string | undefined;
 }
 
 export interface RemoveObject {
@@ -154,7 +157,7 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
         );
       return codes.map((each) => (each === code.failed ? each : objectCode(createScript.name, each)));
     },
-    async replace({ keys, version, previous, id, owner, text, moves, keepsOwners }) {
+    async replace({ keys, version, previous, id, owner, text, moves, keepsOwners, expires }) {
       const indexes = moves.map(indexOf);
       const own = [keys.indexSet, keys.objectKey(id), keys.log, ...indexKeys(keys, indexes, keepsOwners)];
       const ownedBy = keepsOwners ? owner : undefined;
@@ -168,6 +171,7 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       );
       const rules = indexes.filter(isRule).length;
       const args = [version, previous, id, owner, text, rules, keys.declaredLog, ...before, ...after];
+      if (expires !== undefined) args.push(expires);
       const reply = scriptReply(await redisClient.run(replace, own, args));
       return notUniqueBy(reply, indexes) ?? objectCode(replace.name, reply.code);
     },
@@ -251,7 +255,7 @@ function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args">
 /** A reply's number of a rule counts those of the indexes that the script got, from 1. */
 function notUniqueBy({ code: found, rest }: ScriptReply, indexes: readonly StoredIndex[]): NotUnique | undefined {
   if (found !== code.not_unique) return undefined;
-  const rule = indexes.filter(isRule)[numberOf(rest[0]) - 1]?.purpose?.unique;
+  const rule = indexes.map(ruleOf).filter((each) => each !== undefined)[numberOf(rest[0]) - 1];
   if (rule === undefined) throw new RedisFault("A script answered with a rule that it did not get", { code: "REPLY" });
   return { outcome: "not_unique", rule };
 }

@@ -6,8 +6,10 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../../../core/clock.ts";
 import { WriteConflict } from "../../../../core/errors/store-errors.ts";
+import { valueAt } from "../../../../core/json/members.ts";
 import { RedisFault } from "../../../../core/redis/failure.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../../conflicts.ts";
+import { encodedExpiry } from "../../expiry.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../../ports/objects.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
 import { encodedValues, type IndexSet, indexMoves } from "../indexes/index-set.ts";
@@ -56,10 +58,12 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
     async replace(collection, object, previous) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = requireNoNul(object);
+      const { expiry } = collection;
+      const expires = expiry && (encodedExpiry(expiry, (path) => valueAt(previous.text, path)) ?? "");
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const moves = indexMoves(set.indexes, previous.text, text);
         const { version, owners } = set;
-        const written = { keys, version, keepsOwners: owners.areKept, id, owner, text, moves };
+        const written = { keys, version, keepsOwners: owners.areKept, id, owner, text, moves, expires };
         const reply = await scripts.replace({ ...written, previous: sha1(previous.text) });
         return reply === code.stale_index_set ? "stale" : reply;
       });

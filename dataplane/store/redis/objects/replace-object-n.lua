@@ -4,7 +4,8 @@
 -- those of unique rules last
 -- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 text, 6
 -- number of those of unique rules, 7 declared log (includes/change-log.lua), then what the object's
--- member begins with in each of the sets before, then in each of them after ("" = it has none)
+-- member begins with in each of the sets before, then in each of them after ("" = it has none),
+-- then, where objects expire, the time at which it does by what was read ("" = never)
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found} | {not_unique, number of the rule
 -- among those of KEYS}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4, not_unique = 9 }
@@ -17,6 +18,8 @@ local sets = #KEYS - first_set + 1
 -- include change-log
 -- include collection-state
 -- include taken-value
+-- include store-time
+-- include encoded-time
 
 local stored = redis.call("JSON.GET", object_key)
 if not stored then
@@ -27,6 +30,10 @@ if redis.sha1hex(stored) ~= previous then
 end
 if not is_current(index_set, version) then
   return { code.stale_index_set }
+end
+local expires = ARGV[first_value + 2 * sets] or ""
+if expires ~= "" and expires <= encoded_time() then
+  return { code.not_found }
 end
 for rule = 1, rules do
   local set = sets - rules + rule - 1

@@ -3,7 +3,11 @@
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LiveResource } from "../../../../dataplane/config/directory.ts";
-import { type CollectionPreparer, createCollectionPreparer } from "../../../../dataplane/objects/prepare-collection.ts";
+import {
+  type CollectionPreparer,
+  createCollectionPreparer,
+  type PreparedStore,
+} from "../../../../dataplane/objects/prepare-collection.ts";
 import type { ObjectIndexes } from "../../../../dataplane/store/ports/indexes.ts";
 import { eventually } from "../../../support/time/eventually.ts";
 
@@ -18,7 +22,7 @@ afterEach(() => preparer?.close());
 
 function setup() {
   const steps: PromiseWithResolvers<Step>[] = [];
-  const store: ObjectIndexes = {
+  const store: PreparedStore = {
     declareIndexes: async (_collection, _fields, revision) => [
       { field: { name: `of ${revision}`, path: ["a"] }, state: "building" },
     ],
@@ -28,6 +32,7 @@ function setup() {
       return step.promise;
     },
     indexes: async () => [],
+    noteExpiring: async () => undefined,
   };
   preparer = createCollectionPreparer(store, () => undefined);
   const made = preparer;
@@ -83,7 +88,7 @@ it("a build that goes on failing is reported once per reason, with its collectio
     const failures: unknown[] = [];
     let message = "away";
     let calls = 0;
-    const store: ObjectIndexes = {
+    const store: PreparedStore = {
       declareIndexes: async () => [{ field: { name: "a", path: ["a"] }, state: "building" }],
       async buildIndexes() {
         calls += 1;
@@ -91,6 +96,7 @@ it("a build that goes on failing is reported once per reason, with its collectio
         return "done";
       },
       indexes: async () => [],
+      noteExpiring: async () => undefined,
     };
     preparer = createCollectionPreparer(store, (of, error) => failures.push([of, (error as Error).message]));
     await preparer.prepare(resource(1), collection);

@@ -1,0 +1,199 @@
+// A store's objects and lists, for collections whose objects expire as well: from its time on no
+// call finds an object, although it is removed a little later. Lists remove what has expired before
+// they read, so that counts and pages are exact.
+
+import type { ExpiryConfig } from "../../core/config/types.ts";
+import { isStoreFailure, OutcomeUnknown, WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
+import { valueAt } from "../../core/json/members.ts";
+import { expiryTime, hasExpired } from "./expiry.ts";
+import { betweenLooksMs, type ObjectExpiry } from "./ports/expiry.ts";
+import type { Candidates, ObjectLists, Page } from "./ports/lists.ts";
+import type { ObjectReads, ObjectWrites } from "./ports/objects.ts";
+import type { CollectionRef } from "./ports/refs.ts";
+
+export type Objects = ObjectReads & ObjectWrites & ObjectLists;
+
+export interface ExpiringDeps {
+  readonly objects: Objects;
+  readonly expiry: Pick<ObjectExpiry, "nextExpiry" | "removeExpired" | "noteExpiring">;
+  /**
+   * The store's time in milliseconds. Who asks for it and then reads, in one turn, is given the
+   * time first: a text that was written later may be read, and none that had expired by then.
+   */
+  time(collection: CollectionRef): Promise<number>;
+  /** Milliseconds that only grow. */
+  monotonic(): number;
+}
+
+/** `removeExpired` is shared by all who want the same objects removed at once. */
+export function withExpiry(given: ExpiringDeps): Objects & Pick<ObjectExpiry, "removeExpired"> {
+  const removeExpired = sharedSteps(given.expiry.removeExpired);
+  const deps = { ...given, expiry: { ...given.expiry, removeExpired } };
+  const settled = createSettling(deps);
+  return { ...expiringObjects(deps, settled), ...expiringLists(deps, settled), removeExpired };
+}
+
+function sharedSteps(removeExpired: ObjectExpiry["removeExpired"]): ObjectExpiry["removeExpired"] {
+  const steps = new Map<string, ReturnType<typeof removeExpired>>();
+  return (collection) => {
+    const { project, resource } = collection;
+    const name = `${project.namespace}/${project.name}/${resource}`;
+    const underWay = steps.get(name) ?? removeExpired(collection).finally(() => steps.delete(name));
+    steps.set(name, underWay);
+    return underWay;
+  };
+}
+
+/** What can't be noted is found by a look, which comes within a minute. */
+export async function noteIfPossible(
+  expiry: Pick<ObjectExpiry, "noteExpiring">,
+  collection: CollectionRef,
+  at: number,
+): Promise<void> {
+  try {
+    await expiry.noteExpiring(collection, at);
+  } catch (error) {
+    // In a Cluster another node has the notes.
+    if (!isStoreFailure(error)) throw error;
+  }
+}
+
+/** Milliseconds for which a list removes what has expired: some fifty thousand objects. */
+const settlingMs = 5_000;
+
+interface Settled {
+  /** The store's time. */
+  readonly now: number;
+  /** False while something is left: the store refuses writes, or too much has expired. */
+  readonly isComplete: boolean;
+}
+
+type Settle = (collection: CollectionRef) => Promise<Settled>;
+
+/** Removes what has expired by the time of the call. */
+function createSettling({ expiry, time, monotonic }: ExpiringDeps): Settle {
+  /** Undefined while there is something to remove. */
+  const look = async (collection: CollectionRef): Promise<Settled | undefined> => {
+    const found = await expiry.nextExpiry(collection);
+    // There is no index while the store takes no declaration.
+    if (found === undefined) return { now: await time(collection), isComplete: false };
+    const { now, next } = found;
+    return next === undefined || next > now ? { now, isComplete: true } : undefined;
+  };
+  return async (collection) => {
+    const deadline = monotonic() + settlingMs;
+    let settled = await look(collection);
+    while (settled === undefined && monotonic() < deadline && (await removeSome(expiry, collection)))
+      settled = await look(collection);
+    return settled ?? { now: await time(collection), isComplete: false };
+  };
+}
+
+/** False while the store refuses writes. What a lost answer meant, the next look shows. */
+async function removeSome(expiry: Pick<ObjectExpiry, "removeExpired">, collection: CollectionRef): Promise<boolean> {
+  try {
+    await expiry.removeExpired(collection);
+    return true;
+  } catch (error) {
+    if (error instanceof WritesRefused) return false;
+    if (error instanceof OutcomeUnknown || error instanceof WriteConflict) return true;
+    throw error;
+  }
+}
+
+function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settle): ObjectReads & ObjectWrites {
+  /** Whether an object with this text has expired; one that will so soon is noted. */
+  async function hasEnded(collection: CollectionRef, text: string): Promise<boolean> {
+    const at = collection.expiry && expiryTime(collection.expiry, (path) => valueAt(text, path));
+    if (at === undefined) return false;
+    const left = at - (await time(collection));
+    if (left > 0 && left < betweenLooksMs) await noteIfPossible(expiry, collection, at);
+    return left <= 0;
+  }
+
+  const read: ObjectReads["read"] = async (collection, id, visible) => {
+    if (collection.expiry === undefined) return objects.read(collection, id, visible);
+    const [now, found] = await Promise.all([time(collection), objects.read(collection, id, visible)]);
+    return found === undefined || hasExpired(collection.expiry, found.text, now) ? undefined : found;
+  };
+
+  return {
+    read,
+    async create(collection, object, maxObjects) {
+      if (await hasEnded(collection, object.text)) return { outcome: "expired" };
+      const created = await objects.create(collection, object, maxObjects);
+      const isTaken = created.outcome === "quota_exceeded" || created.outcome === "not_unique";
+      if (collection.expiry === undefined || !isTaken) return created;
+      // What has expired may be in the way.
+      await settled(collection);
+      return await objects.create(collection, object, maxObjects);
+    },
+    async replace(collection, object, previous) {
+      if (await hasEnded(collection, object.text)) return { outcome: "expired" };
+      const replaced = await objects.replace(collection, object, previous);
+      if (collection.expiry === undefined || replaced.outcome !== "not_unique") return replaced;
+      await settled(collection);
+      return await objects.replace(collection, object, previous);
+    },
+    async remove(collection, id, visible) {
+      if (collection.expiry !== undefined && (await read(collection, id, visible)) === undefined) return false;
+      return await objects.remove(collection, id, visible);
+    },
+    async removeUnchanged(collection, id, previous) {
+      if (await hasEnded(collection, previous.text)) return "not_found";
+      return await objects.removeUnchanged(collection, id, previous);
+    },
+  };
+}
+
+/** While something is left that has expired, they answer as while indexes are being built. */
+function expiringLists({ objects, time }: ExpiringDeps, settled: Settle): ObjectLists {
+  async function page<P extends { readonly outcome: "page" } & Page>(
+    collection: CollectionRef,
+    read: () => Promise<P | NotReady>,
+  ): Promise<P | NotReady> {
+    const { expiry } = collection;
+    if (expiry === undefined) return read();
+    const { now, isComplete } = await settled(collection);
+    const found = isComplete ? await read() : notReady;
+    // While the index of expiry is being built, some are left.
+    return found.outcome === "not_ready" ? found : { ...found, texts: liveOf(found.texts, expiry, now) };
+  }
+
+  async function candidates(collection: CollectionRef, read: () => Promise<Candidates>): Promise<Candidates> {
+    const isComplete = collection.expiry === undefined || (await settled(collection)).isComplete;
+    return isComplete ? await read() : notReady;
+  }
+
+  async function* batches(collection: CollectionRef, read: () => AsyncIterable<readonly string[]>) {
+    const { expiry } = collection;
+    if (expiry === undefined) return yield* read();
+    const now = await time(collection);
+    for await (const texts of read()) yield liveOf(texts, expiry, now);
+  }
+
+  return {
+    pageByCreation: (collection, visible, range) =>
+      page(collection, () => objects.pageByCreation(collection, visible, range)),
+    pageByField: (collection, visible, query, range) =>
+      page(collection, () => objects.pageByField(collection, visible, query, range)),
+    pageAfter: (collection, visible, query, range) =>
+      page(collection, () => objects.pageAfter(collection, visible, query, range)),
+    candidates: (collection, ...args) => candidates(collection, () => objects.candidates(collection, ...args)),
+    candidatesByCreation: (collection, ...args) =>
+      candidates(collection, () => objects.candidatesByCreation(collection, ...args)),
+    readObjects: (collection, ids) => batches(collection, () => objects.readObjects(collection, ids)),
+    async count(collection, visible) {
+      if (collection.expiry !== undefined) await settled(collection);
+      return await objects.count(collection, visible);
+    },
+    scan: (collection, visible, max) => batches(collection, () => objects.scan(collection, visible, max)),
+  };
+}
+
+type NotReady = { readonly outcome: "not_ready" };
+const notReady: NotReady = Object.freeze({ outcome: "not_ready" });
+
+function liveOf(texts: readonly string[], expiry: ExpiryConfig, now: number): readonly string[] {
+  return texts.filter((text) => !hasExpired(expiry, text, now));
+}
