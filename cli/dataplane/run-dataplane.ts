@@ -18,6 +18,7 @@ import { type CountingFailure, countStoredObjects } from "../../dataplane/config
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
+import { sweepExpired, sweepFacts } from "../../dataplane/expiry/sweep.ts";
 import { openAdminPort } from "../../dataplane/observe/admin-server.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
@@ -97,6 +98,14 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
     onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
   });
   cleanup.add(() => purges.stop());
+  const sweep = sweepExpired({
+    store,
+    directory: config.directory,
+    preparer: plane.preparer,
+    onFailed: (failure) => logger.warn("Failed to remove expired objects", sweepFacts(failure)),
+    observe: plane.metrics.observeSweep,
+  });
+  cleanup.add(() => sweep.stop());
   const reporter = reportUsage({
     redisClient: config.redisClient,
     replica: nameOf(options),

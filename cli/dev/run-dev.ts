@@ -7,6 +7,7 @@ import { hashPassword } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import { sweepExpired, sweepFacts } from "../../dataplane/expiry/sweep.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
 import { devLimits } from "../../operator/issuers/address-rules.ts";
@@ -51,6 +52,14 @@ export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cle
   cleanup.add(() => issuers.stop());
   const { plane, store } = await startPlane(options, { data, live, issuers, overview, requestLines });
   cleanup.add(() => plane.close());
+  const sweep = sweepExpired({
+    store,
+    directory: live.directory,
+    preparer: plane.preparer,
+    onFailed: (failure) => plane.logger.warn("Failed to remove expired objects", sweepFacts(failure)),
+    observe: plane.metrics.observeSweep,
+  });
+  cleanup.add(() => sweep.stop());
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(data.file("secrets"), data.tracked.requireInPlace);

@@ -5,10 +5,13 @@
 
 import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import type { ProjectRef } from "../../core/config/types.ts";
+import type { SweepObservation } from "../expiry/sweep.ts";
 import type { ClosedFor } from "../http/connections.ts";
 import type { UsageReport } from "../quotas/quotas.ts";
 import type { AuthenticationObservation } from "../sessions/open-session.ts";
 import type { StoreObservation } from "../store/port.ts";
+import { expiryObserver } from "./expiry-metrics.ts";
+import { registerQuotaGauges } from "./quota-metrics.ts";
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -30,6 +33,8 @@ export interface Metrics extends RequestMetrics {
   readonly observeClosed: (reason: ClosedFor) => void;
   /** A client could not follow changes, because so many do. */
   readonly observeRefusedStream: (limit: "caller" | "project" | "replica") => void;
+  /** A collection was looked at for objects that have expired. */
+  readonly observeSweep: (observation: SweepObservation) => void;
 }
 
 interface RequestMetrics {
@@ -54,6 +59,7 @@ export function createMetrics(gauges: Gauges): Metrics {
     observeLimited: limitObserver(registry),
     observeClosed: closedObserver(registry),
     observeRefusedStream: refusedStreamObserver(registry),
+    observeSweep: expiryObserver(registry),
   };
 }
 
@@ -230,35 +236,6 @@ function storeObserver(registry: Registry): (observation: StoreObservation) => v
 
 function labelsOf(project: ProjectRef): { namespace: string; project: string } {
   return { namespace: project.namespace, project: project.name };
-}
-
-const labelNames = ["namespace", "project", "kind"] as const;
-
-/** What projects with a quota store, and their limits, read when Prometheus asks. */
-function registerQuotaGauges(registry: Registry, reports: () => readonly UsageReport[]): void {
-  const gauge = (name: string, help: string, figure: "used" | "limit"): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        // A project that is gone, or has no quota any more, has no series.
-        this.reset();
-        for (const { project, quotas } of reports()) {
-          for (const [kind, use] of Object.entries(quotas)) {
-            this.set({ namespace: project.namespace, project: project.name, kind }, use[figure]);
-          }
-        }
-      },
-    });
-  };
-  gauge(
-    "jsonplane_project_usage",
-    "What a project with a quota holds (objects, bytes, documentKeys), as this replica knows it: of several, take the largest",
-    "used",
-  );
-  gauge("jsonplane_project_quota", "How much the project may hold, by its quota", "limit");
 }
 
 type Labels<L extends string> = Readonly<Record<L, string | number>>;

@@ -4,6 +4,7 @@ import type { Scenario } from "./scenario.ts";
 import { changesFollowed, changesTrimmed } from "./scenarios/changes.ts";
 import { clockJumps } from "./scenarios/clocks.ts";
 import { configAge, ringRotation, signingRotation, streamTrim } from "./scenarios/configuration.ts";
+import { objectsExpire } from "./scenarios/expiry.ts";
 import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scenarios/failovers.ts";
 import { fullDiskAlways, fullDiskEverysec } from "./scenarios/full-disk.ts";
 import { redisKillAlways, redisKillEverysec, replicaKill, replicaKillUnheard } from "./scenarios/kills.ts";
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   fullDiskAlways,
   clockJumps,
   pausedPurge,
+  objectsExpire,
   ringRotation,
   signingRotation,
   streamTrim,

@@ -60,6 +60,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "objects",
     "documents",
     "sessions",
+    "expiry",
     "openapi",
     "observe",
   ],
@@ -67,7 +68,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
 
 /** Rooms of one feature each, which know nothing of each other. */
 const features: Readonly<Record<string, readonly string[]>> = {
-  dataplane: ["quotas", "objects", "documents", "sessions", "openapi"],
+  dataplane: ["quotas", "objects", "documents", "sessions", "expiry", "openapi"],
 };
 
 /** Programs in which a type is imported by the rules for values: none from a later stage. */

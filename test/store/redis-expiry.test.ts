@@ -1,0 +1,77 @@
+// Objects that expire in Redis: in a project that no replica has in memory, and while Redis refuses
+// the writes that would remove them.
+
+import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import { sweepExpired } from "../../dataplane/expiry/sweep.ts";
+import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
+import { expiryIndex } from "../../dataplane/store/expiry.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
+import { begunPublisher } from "../support/fleet/publishing.ts";
+import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
+import { project, withResource } from "../support/http/projects.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
+import { objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const expiry = { field: { name: "until", path: ["until"] } } as const;
+const carts = { project: { namespace: "default", name: "shop" }, resource: "carts", expiry };
+const shop = project("shop", withResource("carts", { expiry }));
+
+let redis: TestRedis;
+let redisClient: RedisClient;
+let store: Store;
+const closing: (() => unknown)[] = [];
+
+useEmptiedRedis(async (own) => {
+  ({ redis, redisClient } = own);
+  store = await openRedisStore({ url: redis.url });
+  closing.push(() => store.close());
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** One object stays, the other has a second left. */
+async function fill(): Promise<void> {
+  await store.declareIndexes(carts, [expiryIndex(expiry)], 1);
+  await store.noteExpiring(carts, 0);
+  const until = JSON.stringify(new Date(Date.now() + 1_000).toISOString());
+  await store.create(carts, objectOf(1, { until }), 10);
+  await store.create(carts, objectOf(2, {}), 10);
+}
+
+it("are removed from a project that no replica has in memory", async () => {
+  await (await begunPublisher({ redisClient, keyring })).publish(shop);
+  const followed = { url: redis.url, keyring: unchangingKeyring(keyring), clock: systemClock, replica: "r1" };
+  const config = await openRedisDirectory(followed);
+  closing.push(() => config.close());
+  const { directory } = config;
+  await fill();
+  const preparer = createCollectionPreparer(store, () => undefined);
+  const failures: unknown[] = [];
+  const sweep = sweepExpired({ store, directory, preparer, onFailed: (failure) => failures.push(failure) });
+  closing.push(preparer.close, sweep.stop);
+  expect(directory.loaded()).toEqual([]);
+  await eventually(async () => expect((await store.collectionSize(carts)).objects).toBe(1));
+  expect([directory.loaded().length, failures]).toEqual([1, []]);
+});
+
+it("are in no answer while Redis refuses writes: pages leave lists to a scan, which has none of them", async () => {
+  await fill();
+  await redisClient.write("", "CONFIG", "SET", "min-replicas-to-write", "1");
+  closing.push(() => redisClient.write("", "CONFIG", "SET", "min-replicas-to-write", "0"));
+  await new Promise((resume) => setTimeout(resume, 1_001));
+  const range = { offset: 0, limit: 10, descending: false };
+  expect(await store.pageByCreation(carts, {}, range)).toEqual({ outcome: "not_ready" });
+  const scanned: string[] = [];
+  for await (const texts of store.scan(carts, {})) scanned.push(...texts);
+  expect(scanned).toEqual([objectOf(2, {}).text]);
+  expect(await store.read(carts, objectOf(1, {}).id, {})).toBeUndefined();
+});
