@@ -14,7 +14,7 @@ import type { RateLimits } from "./admission/rate-limits.ts";
 import type { SharedBucket } from "./admission/shared-bucket.ts";
 import { type Authentication, noCredential } from "./authenticate/create-authentication.ts";
 import { askedOfMany } from "./changes/asked.ts";
-import { followChanges } from "./changes/follow.ts";
+import { acquireReadSlot, followChanges } from "./changes/follow.ts";
 import { type Source, sourceOf } from "./changes/sources.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import {
@@ -282,6 +282,7 @@ async function carryOutChanges(
   const [path = ""] = all.rawUrl.split("?", 1);
   const base = path.replace(/\/changes\/?$/, "");
   const { asked, sources } = askedOfMany(all.request, all.rawUrl);
+  await acquireReadSlot(deps, request, sources.length);
   const followed: Source[] = [];
   for (const source of sources) {
     const incoming = { ...all, rawUrl: `${base}/${source}` };

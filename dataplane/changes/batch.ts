@@ -42,7 +42,7 @@ export type BatchStore = Pick<ChangeLogs, "changesAfter" | "newestChange"> & Pic
 
 const changesPerBatch = 500;
 /** An object may be larger; then it is alone in its batch. */
-const charactersPerBatch = 1024 * 1024;
+export const charactersPerBatch = 1024 * 1024;
 
 /** Throws as the store does. */
 export async function readBatch(

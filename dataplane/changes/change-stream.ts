@@ -8,7 +8,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { LogPosition } from "../store/ports/changes.ts";
-import { type Batch, lacksSeen } from "./batch.ts";
+import { type Batch, type BatchRead, lacksSeen } from "./batch.ts";
 import {
   bookmarkText,
   type ChangeEvent,
@@ -20,6 +20,7 @@ import {
 } from "./events.ts";
 import type { Feed, Reader } from "./feed.ts";
 import { isBefore, laterOf, positionsText } from "./positions.ts";
+import { mostBytes, type Release } from "./unread-room.ts";
 import type { View } from "./views.ts";
 
 export interface StreamDeps {
@@ -30,8 +31,10 @@ export interface StreamDeps {
   readonly onFailure: (failure: unknown) => void;
   /** Runs work when the project may compute. Rejects where too much waits. */
   readonly fairly: <T>(work: () => T) => T | Promise<T>;
-  /** Waits until the client may leave so much unread. Returns how to give that back. */
-  readonly takeRoom: (bytes: number, signal: AbortSignal) => Promise<() => void>;
+  /** Reads when the project has a slot. Rejects where too much waits. */
+  readonly inSlot: (read: () => Promise<BatchRead>) => Promise<BatchRead>;
+  /** Waits until the client may leave so much unread. */
+  readonly takeRoom: (bytes: number, signal: AbortSignal) => Promise<Release>;
   /** Whether streams of the project wait for room. */
   readonly isRoomShort: () => boolean;
 }
@@ -86,7 +89,7 @@ export class ChangeStream {
   #unreadSince: number | undefined;
   /** Resolves once the sources that came first have sent their batches. */
   #turn: Promise<void> = Promise.resolve();
-  #releaseRoom: () => void = () => undefined;
+  #releaseRoom: Release = () => undefined;
   #draining: PromiseWithResolvers<void> | undefined;
   #askedForCredential = false;
 
@@ -152,29 +155,66 @@ export class ChangeStream {
   async #sendNext(subscription: Subscription, signal: AbortSignal): Promise<void> {
     // A client that reads nothing keeps no batch in memory.
     await this.#drained();
-    const read = await subscription.feed.next(subscription, signal);
-    if (read === undefined) return;
-    if (read.outcome !== "batch") return this.reset(read.outcome);
-    if (lacksSeen(read, subscription)) return this.reset("lost");
-    await this.#inTurn(() => this.#send(subscription, read, signal));
+    const { feed } = subscription;
+    if (feed.isBehind(subscription) && (await this.#inTurn(() => this.#catchUp(subscription, signal)))) return;
+    const read = await feed.next(subscription, signal);
+    if (read !== undefined && this.#isWhole(read, subscription)) {
+      await this.#inTurn(() => this.#send(subscription, read, signal));
+    }
+  }
+
+  /** Resets the stream where something is lost. */
+  #isWhole(read: BatchRead, subscription: Subscription): read is Batch {
+    const isBatch = read.outcome === "batch";
+    if (isBatch && !lacksSeen(read, subscription)) return true;
+    this.reset(isBatch ? "lost" : read.outcome);
+    return false;
+  }
+
+  /**
+   * Reads a batch for this stream alone: there may be many of them, so there has to be room for it
+   * before. False where there was nothing.
+   */
+  async #catchUp(subscription: Subscription, signal: AbortSignal): Promise<boolean> {
+    await this.#drained();
+    const release = await this.#deps.takeRoom(mostBytes, signal);
+    try {
+      if (signal.aborted) return true;
+      const { feed, position, since } = subscription;
+      const read = await this.#deps.inSlot(() => feed.read(position, since));
+      if (!this.#isWhole(read, subscription)) return true;
+      if (read.end === position) return false;
+      if (!subscription.view.reads) release(read.length);
+      await this.#send(subscription, read, signal, release);
+      return true;
+    } finally {
+      // What is unread keeps it.
+      if (this.#releaseRoom !== release) release();
+    }
   }
 
   /** One source after the other: otherwise each would leave a batch unread. */
-  #inTurn(send: () => Promise<void>): Promise<void> {
+  #inTurn<T>(send: () => Promise<T>): Promise<T> {
     const sent = this.#turn.then(send);
-    this.#turn = sent.catch(() => undefined);
+    this.#turn = sent.then(
+      () => undefined,
+      () => undefined,
+    );
     return sent;
   }
 
-  async #send(subscription: Subscription, batch: Batch, signal: AbortSignal): Promise<void> {
+  /** `room` = what was taken for the batch. */
+  async #send(subscription: Subscription, batch: Batch, signal: AbortSignal, room?: Release): Promise<void> {
     await this.#drained();
-    if (batch.length >= largeBatch) this.#releaseRoom = await this.#deps.takeRoom(batch.length, signal);
+    const { reads } = subscription.view;
+    const largest = reads && batch.changes.length > 0 ? mostBytes : batch.length;
+    if (room !== undefined) this.#releaseRoom = room;
+    else if (largest >= largeBatch) this.#releaseRoom = await this.#deps.takeRoom(largest, signal);
     try {
       const pieces = signal.aborted ? [] : await this.#piecesOf(subscription, batch);
       if (signal.aborted) return;
-      if (pieces.length > 1) this.#response.cork();
-      for (const piece of pieces) this.#write(piece);
-      if (pieces.length > 1) this.#response.uncork();
+      if (reads) this.#releaseRoom(lengthOf(pieces));
+      this.#writeAll(pieces);
       moveBehind(subscription, batch);
     } finally {
       if (signal.aborted || !this.#response.writableNeedDrain) this.#releaseRoom();
@@ -218,6 +258,12 @@ export class ChangeStream {
     this.#draining = undefined;
   }
 
+  #writeAll(pieces: Pieces): void {
+    if (pieces.length > 1) this.#response.cork();
+    for (const piece of pieces) this.#write(piece);
+    if (pieces.length > 1) this.#response.uncork();
+  }
+
   #write(bytes: string | Buffer): void {
     if (bytes.length === 0) return;
     this.#writtenAt = this.#deps.clock.monotonic();
@@ -229,4 +275,8 @@ export class ChangeStream {
     this.#ending.abort();
     this.#response.end(text);
   }
+}
+
+function lengthOf(pieces: Pieces): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

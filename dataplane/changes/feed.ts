@@ -103,6 +103,16 @@ export class Feed {
     });
   }
 
+  /** Whether there are changes behind it that have to be read for it. */
+  isBehind({ position, since }: Reader): boolean {
+    return (
+      this.#gone === undefined &&
+      isBefore(position, this.#end) &&
+      !this.#reads.has(position) &&
+      this.#keptBehind(position, since) === undefined
+    );
+  }
+
   #keptBehind(position: LogPosition, since: number): Batch | undefined {
     if (position === this.#end) return undefined;
     // From the newest one, where most readers are.

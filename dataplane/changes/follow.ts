@@ -8,6 +8,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Timers } from "../../core/timers.ts";
 import { addressGroup } from "../admission/client-address.ts";
+import type { FairShareLimiter } from "../admission/fair-share.ts";
 import { ownerOf } from "../authenticate/caller.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import type { PlanBase, PlannedRequest } from "../operation/plan.ts";
@@ -15,7 +16,7 @@ import { releaseSlot } from "../operation/steps.ts";
 import type { DataStore } from "../store/port.ts";
 import type { ChangeLogs, LoggedRef } from "../store/ports/changes.ts";
 import type { AskedChanges } from "./asked.ts";
-import { lacksSeen } from "./batch.ts";
+import { type BatchRead, charactersPerBatch, lacksSeen } from "./batch.ts";
 import { moveBehind, positionsOf, type Subscription } from "./change-stream.ts";
 import { type ChangeEvent, eventJson, resetText, retryText } from "./events.ts";
 import { type ClientPosition, laterOf, positionsText } from "./positions.ts";
@@ -26,6 +27,7 @@ export interface FollowDeps {
   readonly store: DataStore;
   readonly streams: Streams;
   readonly timers: Timers;
+  readonly fairShare: Pick<FairShareLimiter, "of">;
 }
 
 const changesPositionHeader = "Changes-Position";
@@ -66,6 +68,17 @@ interface Following {
   readonly sources: readonly Source[];
 }
 
+/** What has to wait for the project's fair share: reads of what is sent, and the text of a response. */
+export async function acquireReadSlot(
+  { fairShare }: Pick<FollowDeps, "fairShare">,
+  { plan, admission }: Pick<PlannedRequest<PlanBase>, "plan" | "admission">,
+  weight: number,
+  length?: number,
+): Promise<void> {
+  admission.slot = await fairShare.of(plan.project).acquire(weight, length);
+}
+
+/** The request has a slot, which it gives back before it waits. */
 export async function followChanges(
   deps: FollowDeps,
   request: PlannedRequest<PlanBase>,
@@ -79,8 +92,6 @@ export async function followChanges(
       "The position is one of other sources; send it with the `_watch` it came from",
     );
   }
-  // A client that follows would keep its slot for an hour. streams.ts limits it instead.
-  releaseSlot(request.admission, undefined);
   const following = { deps, request, asked, sources };
   const project = keyOfProject(request.plan.project.config);
   const permit = deps.streams.take(project, requesterOf(request));
@@ -130,9 +141,10 @@ async function jsonResponse(
   const { asked, sources } = following;
   if (typeof subscriptions === "string") throw positionGone(subscriptions);
   const starts = subscriptions.map((subscription) => subscription.position);
-  const now = await Promise.all(subscriptions.map(eventsNow));
-  let events: readonly ChangeEvent[] = now.flat();
-  if (events.length === 0 && asked.waitSeconds > 0) events = await waitForFirst(following, subscriptions);
+  let events = await eventsNow(subscriptions);
+  if (events.length === 0 && asked.waitSeconds > 0) {
+    events = await waitForFirst(following, subscriptions);
+  }
   for (const source of sources) {
     if (!(await source.isStillAllowed())) throw positionGone("access");
   }
@@ -147,12 +159,31 @@ async function jsonResponse(
   return { status: 200, text, headers };
 }
 
-async function eventsNow(subscription: Subscription): Promise<readonly ChangeEvent[]> {
-  return await takeEvents(subscription, await subscription.feed.read(subscription.position));
+/** Of one source after the other until it is much: `more` lets the client ask for the others. */
+async function eventsNow(subscriptions: readonly Subscription[]): Promise<readonly ChangeEvent[]> {
+  const events: ChangeEvent[] = [];
+  let length = 0;
+  for (const subscription of subscriptions) {
+    const some = await takeEvents(subscription, await subscription.feed.read(subscription.position));
+    events.push(...some);
+    length += charactersOf(some);
+    if (length >= charactersPerBatch) break;
+  }
+  return events;
 }
 
-/** No events where the time is over, the client leaves, or the replica stops. */
-async function waitForFirst({ deps, request, asked }: Following, subscriptions: readonly Subscription[]) {
+function charactersOf(events: readonly ChangeEvent[]): number {
+  return events.reduce((sum, { data }) => sum + data.length, 0);
+}
+
+/**
+ * None where the time is over, the client leaves, or the replica stops. With some, the request has a
+ * slot again: of what they share, each makes a text of its own.
+ */
+async function waitForFirst(
+  { deps, request, asked }: Following,
+  subscriptions: readonly Subscription[],
+): Promise<readonly ChangeEvent[]> {
   const waiting = new AbortController();
   const end = (): void => waiting.abort();
   const { raw } = request.incoming.request;
@@ -160,32 +191,40 @@ async function waitForFirst({ deps, request, asked }: Following, subscriptions: 
   raw.once("close", end);
   const stops = [deps.timers.after(asked.waitSeconds * 1_000, end), deps.streams.onClose(end)];
   try {
-    return await firstOf(subscriptions, waiting);
+    for (;;) {
+      releaseSlot(request.admission, undefined);
+      const first = await firstOf(subscriptions, waiting.signal);
+      if (first === undefined) return [];
+      const { subscription, read } = first;
+      // The length of a value isn't known before it is read.
+      await acquireReadSlot(deps, request, 1, (read.outcome === "batch" && read.length) || undefined);
+      const events = await takeEvents(subscription, read);
+      if (events.length > 0) return events;
+    }
   } finally {
     for (const stop of stops) stop();
     raw.off("close", end);
   }
 }
 
-/** The first events of any source; none where `waiting` is aborted before. */
-async function firstOf(
-  subscriptions: readonly Subscription[],
-  waiting: AbortController,
-): Promise<readonly ChangeEvent[]> {
-  const { signal } = waiting;
-  const found = await Promise.all(
-    subscriptions.map(async (subscription) => {
-      for (;;) {
-        const read = await subscription.feed.next(subscription, signal);
-        if (read === undefined) return [];
-        const events = await takeEvents(subscription, read);
-        if (events.length === 0) continue;
-        waiting.abort();
-        return events;
-      }
+interface FirstRead {
+  readonly subscription: Subscription;
+  readonly read: BatchRead;
+}
+
+/** What comes first from any of them; undefined where `ending` is aborted before. */
+async function firstOf(subscriptions: readonly Subscription[], ending: AbortSignal): Promise<FirstRead | undefined> {
+  const found = new AbortController();
+  const signal = AbortSignal.any([ending, found.signal]);
+  const reads = await Promise.all(
+    subscriptions.map(async (subscription): Promise<FirstRead | undefined> => {
+      const read = await subscription.feed.next(subscription, signal);
+      if (read === undefined) return undefined;
+      found.abort();
+      return { subscription, read };
     }),
   );
-  return found.flat();
+  return reads.find((read) => read !== undefined);
 }
 
 async function takeEvents(
@@ -226,11 +265,12 @@ async function streamResponse(
     if (source.first === undefined) continue;
     const first = await source.first(subscription.position, isResumed);
     events.push(...first);
-    length += first.reduce((sum, { data }) => sum + data.length, 0);
+    length += charactersOf(first);
     if (length > maxFirstCharacters && events.length > 1) throw tooLarge();
     subscription.since = subscription.feed.moment();
     subscription.seen = laterOf(subscription.seen, await deps.store.newestChange(source.of));
   }
+  releaseSlot(request.admission, events.length > 0 ? length : undefined);
   const project = keyOfProject(request.plan.project.config);
   const stream = (response: ServerResponse): void =>
     deps.streams.open({ project, beginning: { subscriptions, events }, sources, response, release });

@@ -133,6 +133,17 @@ export function createStreams(deps: StreamsDeps): Streams {
         takeRoom: (bytes, signal) => room.take(owner, bytes, signal),
         isRoomShort: () => room.isShort(owner),
         fairly: (work) => fairShare.of(first?.project()).runFairly(work),
+        inSlot: async (read) => {
+          const slot = await fairShare.of(first?.project()).acquire(1);
+          let length: number | undefined;
+          try {
+            const found = await read();
+            length = found.outcome === "batch" ? found.length : 0;
+            return found;
+          } finally {
+            slot.release(length);
+          }
+        },
       };
       const stream = new ChangeStream(streamDeps, beginning, response);
       if (isClosed) stream.end();

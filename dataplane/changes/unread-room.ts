@@ -4,14 +4,17 @@
 import type { MemoryBudget } from "../admission/memory-budgets.ts";
 
 export interface UnreadRoom {
-  /** Waits until there is room, or `signal` is aborted. Returns how to give it back. */
-  take(project: object, bytes: number, signal: AbortSignal): Promise<() => void>;
+  /** Waits until there is room, or `signal` is aborted. */
+  take(project: object, bytes: number, signal: AbortSignal): Promise<Release>;
   /** Whether streams of the project wait for room. */
   isShort(project: object): boolean;
 }
 
+/** Gives room back, all but `kept` bytes of it. */
+export type Release = (kept?: number) => void;
+
 /** A larger batch counts as this many, or it might never fit. */
-const mostBytes = 1024 * 1024;
+export const mostBytes = 1024 * 1024;
 
 export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
   const waiting = new Map<object, Set<() => void>>();
@@ -27,10 +30,11 @@ export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
       const share = budget.of(project);
       const bytes = Math.min(wanted, mostBytes);
       let isTaken = share.take(bytes);
-      const release = (): void => {
-        if (!isTaken) return;
-        isTaken = false;
-        share.release(bytes);
+      let held = bytes;
+      const release: Release = (kept = 0) => {
+        if (!isTaken || kept >= held) return;
+        share.release(held - kept);
+        held = kept;
         tryAgain();
       };
       if (isTaken || signal.aborted) return Promise.resolve(release);

@@ -15,6 +15,8 @@ export interface View {
   seenIn(batch: Batch): LogPosition;
   /** The whole batch as server-sent events of one source, encoded once for all who see the same. */
   encoded?(batch: Batch): readonly Buffer[];
+  /** It reads what it sends: how much that is, a batch doesn't say. */
+  readonly reads?: true;
   /** Whether `encoded` takes no time. */
   isEncoded?(batch: Batch): boolean;
 }
@@ -127,6 +129,7 @@ export function valueView(view: ValueView): View & {
     }
   };
   return {
+    reads: true,
     begin(position, { text }) {
       tag = text === undefined ? undefined : entityTag(text);
       return valueEvent(view, position, text);

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { Problem } from "../../../../core/errors/problem.ts";
-import type { Batch } from "../../../../dataplane/changes/batch.ts";
+import type { Batch, BatchRead } from "../../../../dataplane/changes/batch.ts";
 import { ChangeStream, type StreamDeps, type Subscription } from "../../../../dataplane/changes/change-stream.ts";
 import type { ChangeEvent } from "../../../../dataplane/changes/events.ts";
 import type { Feed } from "../../../../dataplane/changes/feed.ts";
@@ -18,7 +18,7 @@ const batch: Batch = {
   outcome: "batch",
   from: begun,
   end: changed,
-  changes: [],
+  changes: [{ position: changed, kind: "put", id: "1", owner: "" }],
   length: 0,
   positions: new Set([changed]),
   seen: changed,
@@ -55,7 +55,8 @@ class UnreadResponse extends EventEmitter {
 
 /** Has the batch, and then nothing. */
 function subscriptionOf(): Subscription {
-  const feed: Pick<Feed, "next"> = {
+  const feed: Pick<Feed, "isBehind" | "next"> = {
+    isBehind: () => false,
     next: ({ position }, signal) =>
       position === begun
         ? Promise.resolve(batch)
@@ -73,17 +74,19 @@ function subscriptionOf(): Subscription {
 interface Load {
   readonly isRoomShort?: boolean;
   readonly fairly?: StreamDeps["fairly"];
+  readonly takeRoom?: StreamDeps["takeRoom"];
 }
 
 function begin(
   subscriptions: readonly Subscription[],
   time: ManualTime,
-  { isRoomShort = false, fairly = (work) => work() }: Load = {},
+  { isRoomShort = false, fairly = (work) => work(), takeRoom = async () => () => undefined }: Load = {},
 ): [ChangeStream, UnreadResponse] {
   const response = new UnreadResponse();
   const { clock, timers } = time;
   const deps = {
-    takeRoom: async () => () => undefined,
+    inSlot: (read: () => Promise<BatchRead>) => read(),
+    takeRoom,
     isRoomShort: () => isRoomShort,
     clock,
     timers,
@@ -96,6 +99,34 @@ function begin(
 }
 
 const putsIn = ({ written }: UnreadResponse): number => written.filter((text) => text.startsWith("event: put")).length;
+
+it("reads what it is behind, and values, only when there is room for the largest", async () => {
+  const time = manualTime();
+  const log: string[] = [];
+  const takeRoom = async (bytes: number): Promise<() => void> => {
+    log.push(`room ${bytes}`);
+    return () => undefined;
+  };
+  const read = async (): Promise<Batch> => {
+    log.push("batch");
+    return batch;
+  };
+  const behind = subscriptionOf();
+  const feed = { ...behind.feed, isBehind: ({ position }: Subscription) => position === begun, read };
+  const [, late] = begin([{ ...behind, feed: feed as unknown as Feed }], time, { takeRoom });
+  late.read();
+  await time.advance(0);
+  expect(log.splice(0)).toEqual(["room 1048576", "batch"]);
+  const value = subscriptionOf();
+  const eventsOf = (): readonly ChangeEvent[] => {
+    log.push("value");
+    return [put];
+  };
+  const [, response] = begin([{ ...value, view: { ...value.view, reads: true, eventsOf } }], time, { takeRoom });
+  response.read();
+  await time.advance(0);
+  expect(log).toEqual(["room 1048576", "value"]);
+});
 
 it("closes a connection whose client reads nothing of what it is sent first", async () => {
   const time = manualTime();
