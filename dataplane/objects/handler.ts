@@ -37,8 +37,11 @@ export async function carryOutObjects(deps: ObjectsDeps, decided: ObjectsRequest
     plan.list === undefined
       ? readObject(request, preconditions)
       : readList(deps, request, plan.list, { preconditions, ...(position && { position }) });
-  if (plan.collection.changes === undefined) return await read();
-  return await withPosition(plan.store, plan.collection, read, plan.list?.query.cursor?.after?.position);
+  const after = plan.list?.query.cursor?.after;
+  // Pages before it were read without one, as before their changes were logged.
+  const lacksPosition = after !== undefined && after.position === undefined;
+  if (plan.collection.changes === undefined || lacksPosition) return await read();
+  return await withPosition(plan.store, plan.collection, read, after?.position);
 }
 
 /** Equal for equal selections. */
