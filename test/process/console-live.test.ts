@@ -253,6 +253,17 @@ describe("the connection", () => {
     await page.until(`${mark} === "Live" && ${titles} === 'Emma,Ulysses,Missed'`);
   });
 
+  it("is made again over another connection where one is dead without a sign of it", async () => {
+    const page = await live("/api/books");
+    // Each read has a second in place of a minute.
+    await page.evaluate("AbortSignal.timeout = AbortSignal.timeout.bind(AbortSignal, 1000)");
+    const isHeld = proxy.holdFrom(/GET .*_etags=true/);
+    await sent("POST", "/api/books", { title: "Beyond" });
+    await isHeld;
+    await page.until(`${titles}.endsWith('Beyond')`);
+    proxy.release();
+  });
+
   it("begins anew, with what may be read, after a reset", async () => {
     const page = await live("/api/books");
     served.change(withBooks({ ...bookProperties, pages: { type: "integer" } }));

@@ -1,6 +1,6 @@
 // Follows the changes of what a view shows, and reads that again whenever somebody has changed it.
 // After a break it goes on from the last event. Without a position, as after a reset, it first
-// reads what is shown, which brings one. docs/reference/changes.md has the protocol.
+// reads what is shown. docs/reference/changes.md has the protocol.
 
 import { backoffMs } from "../../../core/backoff.ts";
 import { eventStream, isRetryable, readEventStream } from "../../../core/http/event-stream.ts";
@@ -39,6 +39,8 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
+/** In place of a position: from now on. What is shown is read again once the stream is open. */
+const fromNow = "";
 const firstRetryMs = 3_000;
 const maxRetryMs = 30_000;
 /** Between two reads, however much changes. */
@@ -83,8 +85,12 @@ class Follower {
     const canFollow = this.#position !== undefined || (await this.#findPosition());
     if (this.#position === undefined || signal.aborted) return canFollow;
     await this.#readStream(this.#position);
+    if (this.#position !== undefined || signal.aborted) return true;
     // At once, because what is shown is out of date.
-    return this.#position !== undefined || signal.aborted || (await this.#findPosition());
+    const canGoOn = await this.#findPosition();
+    // A page by cursor has the position of the first page, which may be the one that was reset.
+    if (this.#position !== undefined) this.#position = fromNow;
+    return canGoOn;
   }
 
   /** False: there is none, and will be none. */
@@ -113,11 +119,12 @@ class Follower {
 
   async #open(position: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined> {
     const { url, send, onState } = this.#options;
-    const headers = { Accept: eventStream, "Last-Event-ID": position };
+    const headers = { Accept: eventStream, ...(position !== fromNow && { "Last-Event-ID": position }) };
     const { ok, status, headers: answered, body } = await send(url, { headers, cache: "no-store", signal });
     if (ok && answered.get("Content-Type")?.startsWith(eventStream) && body !== null) {
       this.#failures = 0;
       onState("live");
+      if (position === fromNow) this.#outdate();
       return body;
     }
     if (!isRetryable(status)) this.#position = undefined;
@@ -134,7 +141,10 @@ class Follower {
   }
 
   #change(change: Change): void {
-    if (this.#options.isCurrent(change)) return;
+    if (!this.#options.isCurrent(change)) this.#outdate();
+  }
+
+  #outdate(): void {
     this.#isOutdated = true;
     if (!this.#isRefetching) void this.#refetch();
   }

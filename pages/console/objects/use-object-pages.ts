@@ -8,6 +8,7 @@ import { useConsole } from "../console-context.ts";
 import { unreachable } from "../describe-problem.ts";
 import type { Resource } from "../description.ts";
 import type { ReadResult } from "../live/follow-changes.ts";
+import { readTimeout } from "../stored/send-conditionally.ts";
 import { mayRetry } from "../stored/stored-text.ts";
 import { go } from "../use-route.ts";
 import type { ListedObject, StoredObject } from "./columns.ts";
@@ -185,7 +186,8 @@ function urlOf(resource: string, query: string, limit: number): string {
 export async function loadPage(url: string, signIn: SignIn, signal?: AbortSignal): Promise<Loaded> {
   try {
     // Not from the browser's cache, whose position may be too old to follow from.
-    const response = await signIn.send(url, { cache: "no-store", ...(signal !== undefined && { signal }) });
+    const ending = AbortSignal.any([readTimeout(), ...(signal === undefined ? [] : [signal])]);
+    const response = await signIn.send(url, { cache: "no-store", signal: ending });
     if (!response.ok) return { problem: await problemOf(response) };
     const { count, items, etags = {}, links } = JSON.parse(await response.text(), keepNumbersExact) as ListAnswer;
     const next = links.next === undefined ? null : new URL(links.next).searchParams.get("_cursor");

@@ -33,11 +33,19 @@ export interface ConditionalRequest {
   readonly idempotencyKey?: string;
 }
 
+/** A connection may be dead without a sign of it: another one is made for what is read again. */
+const maxReadMs = 60_000;
+
+export function readTimeout(): AbortSignal {
+  return AbortSignal.timeout(maxReadMs);
+}
+
 export async function sendConditionally(signIn: Sender, request: ConditionalRequest): Promise<Answer> {
   const { url, method, body } = request;
   try {
     // Not from the browser's cache: what is shown is what is stored.
-    const init = { method, headers: headersOf(request), cache: "no-store" } as const;
+    const ends = method === "GET" ? { signal: readTimeout() } : {};
+    const init = { method, headers: headersOf(request), cache: "no-store", ...ends } as const;
     const response = await signIn.send(url, body === undefined ? init : { ...init, body });
     // The server's tags are strong. A proxy that compresses writes `W/`, which never matches
     // If-Match.
