@@ -3,8 +3,11 @@
 
 import { LRUCache } from "lru-cache";
 
-/** `onGone` is called with the key of each entry that leaves: evicted, deleted, or replaced. */
+/**
+ * `onGone` is called with the key of each entry that has left: evicted, deleted, or replaced. By
+ * then `get` finds what has replaced it.
+ */
 export function recentlyUsed<Value extends {}>(max: number, onGone?: (key: string) => void): LRUCache<string, Value> {
-  const dispose = onGone && ((_value: Value, key: string) => onGone(key));
-  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, ...(dispose && { dispose }) });
+  const disposeAfter = onGone && ((_value: Value, key: string) => onGone(key));
+  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, ...(disposeAfter && { disposeAfter }) });
 }

@@ -68,7 +68,7 @@ interface Following {
   readonly sources: readonly Source[];
 }
 
-/** What has to wait for the project's fair share: reads of what is sent, and the text of a response. */
+/** Before what is sent is read, or made a text of. Throws Problem `project_busy`. */
 export async function acquireReadSlot(
   { fairShare }: Pick<FollowDeps, "fairShare">,
   { plan, admission }: Pick<PlannedRequest<PlanBase>, "plan" | "admission">,
@@ -177,8 +177,8 @@ function charactersOf(events: readonly ChangeEvent[]): number {
 }
 
 /**
- * None where the time is over, the client leaves, or the replica stops. With some, the request has a
- * slot again: of what they share, each makes a text of its own.
+ * No events where the time is over, the client leaves, or the replica stops. With some, the request
+ * has a slot again: each client makes a text of its own of what they share.
  */
 async function waitForFirst(
   { deps, request, asked }: Following,

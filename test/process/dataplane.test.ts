@@ -11,6 +11,7 @@ import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { closeStreams, follow } from "../support/http/event-stream.ts";
 import { send } from "../support/http/http-client.ts";
 import {
   apikey,
@@ -57,6 +58,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  closeStreams();
   for (const replica of replicas.splice(0)) await replica.stop("SIGKILL");
   redisClient.disconnect();
   await redis.stop();
@@ -89,6 +91,20 @@ describe("two replicas on one Redis", () => {
       expect((await replica.send(`${base}/api/films`, { as: apikey("other") })).status).toBe(200);
       const revoked = await replica.send(`${base}/api/books`, { as: apikey("admin") });
       expect([revoked.status, revoked.code]).toEqual([401, "invalid_credentials"]);
+    }
+  });
+
+  it("reset the streams of a caller who may no longer read", async () => {
+    const changes = { retentionSeconds: 3600, maxEntries: 100 };
+    const followed = changed(shop, withKey("clerk"), withResource("films", { changes }));
+    await publisher.publish(followed);
+    const all = await Promise.all([start("first"), start("second")]);
+    const streams = await Promise.all(
+      all.map(({ origin }) => follow({ origin, base }, "/api/films", { as: apikey("clerk") })),
+    );
+    await publisher.publish(changed(followed, withResource("films", { changes, access: { read: "Administrators" } })));
+    for (const stream of streams) {
+      expect(await stream.changes(1)).toMatchObject([{ event: "reset", data: { reason: "access" } }]);
     }
   });
 

@@ -19,7 +19,7 @@ const loud = project(
   withResource("books", { changes, scope: { read: "All" } }),
   withRootKey("large", { changes }),
 );
-/** Streams and waiting requests of a replica are half of its connections, those of a project half of them. */
+/** Those of a replica are half of its connections, and those of a project half of them. */
 const clients = Math.floor(limits.connections / 4);
 
 let attacked: AttackedReplica;
