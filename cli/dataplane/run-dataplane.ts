@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { configFormat } from "../../core/config/fields.ts";
+import type { CheckOrder } from "../../core/config/object-check.ts";
 import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError, errorName } from "../../core/log/describe-error.ts";
@@ -19,6 +20,7 @@ import { type FollowedKeyring, followKeyring } from "../../dataplane/config/foll
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { sweepExpired, sweepFacts } from "../../dataplane/expiry/sweep.ts";
+import { carryOutChecks } from "../../dataplane/objects/check/carry-out-checks.ts";
 import { openAdminPort } from "../../dataplane/observe/admin-server.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
@@ -91,13 +93,7 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
   cleanup.add(() => plane.close());
   config.reportBuilding(() => plane.buildingIndexes());
   if (store === undefined) throw new Error("The data plane started without opening its store");
-  const purges = carryOutPurges({
-    redisClient: config.redisClient,
-    store,
-    onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
-    onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
-  });
-  cleanup.add(() => purges.stop());
+  startOrders(config, store, logger, cleanup);
   const sweep = sweepExpired({
     store,
     directory: config.directory,
@@ -121,6 +117,29 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
   cleanup.add(() => counting.stop());
   logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
   logger.flush();
+}
+
+/** What the operator orders to be done with stored data. */
+function startOrders({ redisClient, directory }: FollowedConfig, store: Store, logger: Logger, cleanup: Cleanup): void {
+  const purges = carryOutPurges({
+    redisClient,
+    store,
+    onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
+    onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
+    onChecks: (orders) => checks.carryOut(orders),
+  });
+  const checks = carryOutChecks({
+    redisClient,
+    store,
+    directory,
+    recordDone: purges.recordChecked,
+    onDone: (order, { checked, invalid }) =>
+      logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid }),
+    onFailed: (order, error) =>
+      logger.warn("Check of stored objects failed", { ...checkFacts(order), error: errorName(error) }),
+  });
+  cleanup.add(() => checks.stop());
+  cleanup.add(() => purges.stop());
 }
 
 function nameOf({ replica = hostname() }: DataplaneOptions): string {
@@ -212,6 +231,10 @@ async function retryWhileRedisIsAway<T>(logger: Logger, stopping: AbortSignal, a
 /** Messages of errors may hold stored data; names do not. */
 function countingFacts({ projects, error }: CountingFailure): Fields {
   return { ...(projects !== undefined && { projects }), error: errorName(error) };
+}
+
+function checkFacts({ project, resource }: CheckOrder): Fields {
+  return { namespace: project.namespace, project: project.name, resource };
 }
 
 /** By the same names as in the operator's audit log. */

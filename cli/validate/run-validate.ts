@@ -1,19 +1,25 @@
 // `jsonplane validate DIR`: lists what a cluster would refuse in a folder of manifests, one line
-// per problem.
+// per problem; where asked, also how many stored objects its schemas would refuse.
+
 import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
+import type { CredentialFiles } from "../watch/credential.ts";
+import { ServerAway, WatchRefused } from "../watch/service.ts";
+import { checkStored } from "./check-stored.ts";
 
-export interface ValidateSettings {
+export interface ValidateSettings extends CredentialFiles {
   /** Warnings fail as well. */
   readonly strict: boolean;
+  /** Base URL of a project whose stored objects are to meet the schemas; undefined = none. */
+  readonly against?: string | undefined;
 }
 
 /** Exit code: 0 when every manifest is valid, 1 otherwise. `out` takes one line at a time. */
 export async function runValidate(
   dir: string,
-  { strict }: ValidateSettings,
+  { strict, against, ...files }: ValidateSettings,
   out: (line: string) => void,
 ): Promise<number> {
   const read = await readOrReport(dir, out);
@@ -41,7 +47,22 @@ export async function runValidate(
   out(
     valid === 0 ? `${dir}: no manifests here` : `${dir}: ${valid} ${valid === 1 ? "object is" : "objects are"} valid`,
   );
-  return valid === 0 ? 1 : 0;
+  if (valid === 0) return 1;
+  if (against === undefined) return 0;
+  const manifests = checked.manifests.map(({ manifest }) => manifest);
+  return await storedOrReport(() => checkStored(manifests, { ...files, against, fetch }, out), out);
+}
+
+async function storedOrReport(check: () => Promise<number>, out: (line: string) => void): Promise<number> {
+  try {
+    const invalid = await check();
+    if (invalid > 0) out(`${invalid} stored ${invalid === 1 ? "object" : "objects"} would be invalid`);
+    return invalid > 0 ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof WatchRefused || error instanceof ServerAway)) throw error;
+    out(error.message);
+    return 1;
+  }
 }
 
 async function readOrReport(dir: string, out: (line: string) => void): Promise<ReadManifests | undefined> {

@@ -2,7 +2,7 @@
 // writes new ones there. Refuses with WatchRefused a file that has none at the start.
 
 import { readFile } from "node:fs/promises";
-import { WatchRefused } from "./changes-client.ts";
+import { WatchRefused } from "./service.ts";
 
 export interface CredentialFiles {
   readonly apiKeyFile?: string | undefined;

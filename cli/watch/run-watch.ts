@@ -4,8 +4,9 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runProgram } from "../run-program.ts";
-import { createChangesClient, WatchRefused } from "./changes-client.ts";
+import { createChangesClient } from "./changes-client.ts";
 import { credentialFrom } from "./credential.ts";
+import { WatchRefused } from "./service.ts";
 import { type WatchedChange, watch } from "./watch.ts";
 
 export interface WatchSettings {

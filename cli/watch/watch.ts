@@ -5,7 +5,8 @@
 import { backoffMs } from "../../core/backoff.ts";
 import type { ServerSentEvent } from "../../core/http/server-sent-events.ts";
 import { valuesOf } from "../../core/json/members.ts";
-import { type ChangesClient, ServerAway, WatchRefused } from "./changes-client.ts";
+import type { ChangesClient } from "./changes-client.ts";
+import { ServerAway, WatchRefused } from "./service.ts";
 
 export interface WatchedChange {
   readonly kind: "put" | "delete";

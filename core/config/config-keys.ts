@@ -25,9 +25,12 @@ export const configKeys = {
   replicas: `${tag}:replicas`,
   /** Hash: `<namespace>/<name>` → record of the stored data, of the operator only. */
   data: `${tag}:data`,
-  /** Hash: id of an order → what to purge (purge-order.ts). The operator writes it. */
+  /**
+   * Hash: id of an order → which stored data to purge (purge-order.ts), or to check
+   * (object-check.ts). The operator writes it.
+   */
   purges: `${tag}:purges`,
-  /** Hash: id of an order → when it was carried out. Replicas write it. */
+  /** Hash: id of an order → when it was carried out; what a check found. Replicas write it. */
   purged: `${tag}:purged`,
   /** String with expiry: id of the replica that carries out purges now. */
   purgeLock: `${tag}:purge-lock`,
@@ -73,6 +76,13 @@ export function usageKey(replica: string): string {
  * in Redis for acknowledgements cover it.
  */
 export const storedObjectsKey = acknowledgementKey(":stored-objects");
+/**
+ * Hash: id of an order to check stored objects → how far the check has come (JSON of
+ * CheckProgress). It expires once no replica checks. Its name is like that of storedObjectsKey.
+ */
+export const checkProgressKey = acknowledgementKey(":object-checks");
+/** String with expiry: the replica that checks stored objects now. */
+export const checkingLockKey = acknowledgementKey(":object-checks:lock");
 /** String with expiry: a replica counts them, or did a moment ago. */
 export const countingLockKey = acknowledgementKey(":stored-objects:lock");
 

@@ -2,6 +2,7 @@
 // Field texts are canonical: equal configuration gives equal text.
 
 import { parseJson } from "../json/parse-json.ts";
+import { canonical } from "./canonical.ts";
 import { type Keyring, keyedHash } from "./keyring.ts";
 import type {
   CompiledProject,
@@ -101,14 +102,4 @@ export function readUser(text: string): UserConfig {
 
 export function readKey(text: string): KeyConfig {
   return parseJson(text) as KeyConfig;
-}
-
-/** Members sorted at every level: their order matters only in `compile`. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) => sorted(member));
-}
-
-function sorted(value: unknown): unknown {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
 }

@@ -168,6 +168,10 @@ export interface ResourceConfig {
   readonly uid: string;
   /** The JSON Schema as given; compiled by core/schema. */
   readonly schema: JsonObject;
+  /** What is to become the schema once no stored object breaks it; absent = nothing waits. */
+  readonly nextSchema?: JsonObject;
+  /** Writes have to meet it as well: stored objects are being checked, and decide. */
+  readonly nextSchemaBinds?: true;
   readonly indexes: readonly IndexField[];
   readonly access: OperationAccess;
   readonly scope: { readonly read: Scope; readonly write: Scope };

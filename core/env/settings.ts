@@ -86,6 +86,13 @@ export const seed = {
 
 export const strict = switchSetting("strict", "Exit code 1 for warnings too, such as a schema keyword that is ignored");
 
+export const against = {
+  flag: "against",
+  placeholder: "URL",
+  help: "Base URL of a project, such as https://api.example.org/default/shop: exit code 1 too where its stored objects don't meet the schemas of DIR. Needs a key of role Administrators",
+  read: readPublicUrl,
+} as const satisfies Setting<string>;
+
 export const redis = {
   flag: "redis",
   placeholder: "URL",

@@ -1,9 +1,11 @@
 // Carries out the operator's orders to remove stored data, one replica at a time, in small steps,
-// and records which are done. An interrupted order continues where it ended.
+// and records which are done. An interrupted order continues where it ended. Orders to check stored
+// objects come the same way, and are passed on.
 
 import { randomUUID } from "node:crypto";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { isNewerFormat } from "../../core/config/fields.ts";
+import { type CheckOrder, type CheckResult, readCheckOrder } from "../../core/config/object-check.ts";
 import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
 import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -20,6 +22,8 @@ export interface PurgeDeps {
   readonly onDone: (id: string, order: PurgeOrder) => void;
   /** Called once for a round, with everything that failed in it. */
   readonly onFailed: (failures: readonly PurgeFailure[]) => void;
+  /** Called with each round in which checks of stored objects are ordered and not carried out. */
+  readonly onChecks?: (orders: ReadonlyMap<string, CheckOrder>) => void;
 }
 
 export interface PurgeFailure {
@@ -50,8 +54,14 @@ export function failureFacts(failures: readonly PurgeFailure[]): { readonly fail
   return { failed: failures.length, error: named.join(", ") };
 }
 
+export interface Purging {
+  /** For an order to check stored objects: what the check found. */
+  recordChecked(id: string, result: CheckResult): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Reads orders until it is stopped. */
-export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
+export function carryOutPurges(deps: PurgeDeps): Purging {
   const stopping = new AbortController();
   const scripts = createPurgeOrderScripts(deps.redisClient);
   const run = async (): Promise<void> => {
@@ -63,6 +73,7 @@ export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   };
   const running = run();
   return {
+    recordChecked: (id, result) => scripts.recordDone(id, JSON.stringify(result)),
     async stop() {
       stopping.abort();
       await running;
@@ -80,9 +91,12 @@ async function round(
   if (orders.size === 0 || (await isOfNewerVersion(redisClient))) return [];
   const done = new Set(textsOf(await redisClient.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
-  if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return [];
+  const checks = checkOrders(open);
+  if (checks.size > 0) deps.onChecks?.(checks);
+  const purges = knownOrders(open);
+  if (purges.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return [];
   const failures: PurgeFailure[] = [];
-  for (const given of knownOrders(open)) {
+  for (const given of purges) {
     try {
       await carryOut(deps, given, { scripts, signal });
     } catch (error) {
@@ -115,6 +129,11 @@ function knownOrders(open: readonly (readonly [string, string])[]): readonly Giv
   });
 }
 
+function checkOrders(open: readonly (readonly [string, string])[]): ReadonlyMap<string, CheckOrder> {
+  const orders = open.map(([id, text]) => [id, readCheckOrder(text)] as const);
+  return new Map(orders.filter((each): each is [string, CheckOrder] => each[1] !== undefined));
+}
+
 interface Round {
   readonly scripts: PurgeOrderScripts;
   readonly signal: AbortSignal;
@@ -122,7 +141,7 @@ interface Round {
 
 async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, signal }: Round): Promise<void> {
   if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.redisClient, id))) {
-    await scripts.recordDone(id);
+    await scripts.recordDone(id, String(Date.now()));
     deps.onDone(id, order);
   }
 }
@@ -188,7 +207,7 @@ async function isOpen(redisClient: RedisClient, id: string): Promise<boolean> {
 interface PurgeOrderScripts {
   /** False when another replica has it. Two would be wasteful, not wrong: the lock has no owner. */
   takeLock(milliseconds: number): Promise<boolean>;
-  recordDone(id: string): Promise<void>;
+  recordDone(id: string, mark: string): Promise<void>;
 }
 
 function createPurgeOrderScripts(redisClient: RedisClient): PurgeOrderScripts {
@@ -201,8 +220,8 @@ function createPurgeOrderScripts(redisClient: RedisClient): PurgeOrderScripts {
       const [code] = listOf(await redisClient.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
       return numberOf(code) === 0;
     },
-    async recordDone(id) {
-      await redisClient.run(recordPurged, [configKeys.purged], [id, Date.now()]);
+    async recordDone(id, mark) {
+      await redisClient.run(recordPurged, [configKeys.purged], [id, mark]);
     },
   };
 }

@@ -19,9 +19,12 @@ import type { ConfigFit } from "./config-fit.ts";
 
 export interface LiveResource {
   readonly config: ResourceConfig;
+  /** What writes have to meet: the schema, and `nextSchema` where that binds. */
   readonly schema: CompiledSchema;
   /** Present where defaults are filled in. */
   readonly defaults?: Defaults;
+  /** What stored objects are checked against before it is live. */
+  readonly nextSchema?: CompiledSchema;
   /**
    * Revision of the last publication of this resource's config, also where that changed nothing;
    * orders index declarations among replicas.

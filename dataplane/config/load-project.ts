@@ -14,7 +14,7 @@ import type {
   RootKeyConfig,
   SigningRing,
 } from "../../core/config/types.ts";
-import { compileSchema } from "../../core/schema/compile-schema.ts";
+import { type CompiledSchema, compileSchema } from "../../core/schema/compile-schema.ts";
 import { compileDefaults } from "../../core/schema/defaults/compile-defaults.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveProject, LiveResource } from "./directory.ts";
@@ -157,13 +157,39 @@ export function makeLiveResource(
 ): LiveResourceResult {
   const isSame = before?.revision === revision && isDeepStrictEqual(before.config, config);
   if (isSame) return { ok: true, resource: before };
-  const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
-  const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
+  const reusable = before !== undefined && isDeepStrictEqual(compiledOf(before.config), compiledOf(config));
+  if (reusable) return { ok: true, resource: Object.freeze({ ...before, config, revision }) };
+  const compiled = compileSchema(config.schema);
   if (!compiled.ok) return compiled;
-  const { schema } = compiled;
-  if (config.defaults !== "Apply") return { ok: true, resource: Object.freeze({ config, schema, revision }) };
-  const known = reusable ? before.defaults : undefined;
-  const filled = known === undefined ? compileDefaults(config.schema) : { ok: true as const, defaults: known };
-  if (!filled.ok) return filled;
-  return { ok: true, resource: Object.freeze({ config, schema, defaults: filled.defaults, revision }) };
+  const filled = config.defaults === "Apply" ? compileDefaults(config.schema) : undefined;
+  if (filled?.ok === false) return filled;
+  const next = config.nextSchema && compileSchema(config.nextSchema);
+  if (next?.ok === false) return next;
+  const schemas = schemasOf(compiled.schema, next?.schema, config);
+  const defaults = filled && { defaults: filled.defaults };
+  return { ok: true, resource: Object.freeze({ config, ...schemas, ...defaults, revision }) };
+}
+
+function schemasOf(
+  schema: CompiledSchema,
+  nextSchema: CompiledSchema | undefined,
+  { nextSchemaBinds }: ResourceConfig,
+): Pick<LiveResource, "schema" | "nextSchema"> {
+  if (nextSchema === undefined) return { schema };
+  return { schema: nextSchemaBinds ? both(schema, nextSchema) : schema, nextSchema };
+}
+
+/** What is compiled of a configuration. */
+function compiledOf({ schema, nextSchema, nextSchemaBinds, defaults }: ResourceConfig): object {
+  return { schema, nextSchema, nextSchemaBinds, defaults };
+}
+
+/** All but validation is as the first one says. */
+function both(schema: CompiledSchema, next: CompiledSchema): CompiledSchema {
+  const validateFully: CompiledSchema["validateFully"] = (value, text) => {
+    const [one, other] = [schema.validateFully(value, text), next.validateFully(value, text)];
+    const further = other.failures.filter((failure) => !one.failures.some((each) => isDeepStrictEqual(each, failure)));
+    return { failures: [...one.failures, ...further], areAll: one.areAll && other.areAll };
+  };
+  return { ...schema, validateFully, validate: (value, text) => validateFully(value, text).failures };
 }

@@ -68,10 +68,17 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
     collection: collectionOf(config, resource.config),
     rules: objectRules(resource, config),
     url: `${input.base}/api/${target.resource}`,
-    list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
+    list: isList ? planList(input, resource) : undefined,
     upsert: isUpsert ? planUpsert(input.query, resource) : undefined,
     fields: isOne && input.query !== "" ? chosenFieldsOf(input.query, resource.schema) : undefined,
   };
+}
+
+function planList({ query, project: { config }, caller }: PlanInput, resource: LiveResource): QueryPlan {
+  const list = validateList(query, resource.schema, config);
+  // A validation of each candidate is costly, and what it tells is of the manifest.
+  if (list.valid !== undefined) requirePermission(config, "Administrators", "read", caller);
+  return planQuery(list, resource.config.indexes, resource.schema);
 }
 
 export type ObjectsRequest = PlannedRequest<ObjectsPlan>;

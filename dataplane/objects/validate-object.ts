@@ -174,10 +174,10 @@ export function expiredAlready(expiry: ExpiryConfig | undefined): Problem {
   return new Problem("validation_failed", summary(errors), { errors });
 }
 
-/** Whether a stored text is valid by a schema, which may be newer than it. */
-export function isValidStored(schema: CompiledSchema, stored: string): boolean {
+/** Why a stored text is not valid by a schema, which may be newer than it; none = it is. */
+export function faultsOfStored(schema: CompiledSchema, stored: string): readonly ProblemItem[] {
   const { data } = splitObject(stored);
-  return schema.validate(parseJson(data), data).length === 0;
+  return schema.validate(parseJson(data), data);
 }
 
 /** `_metadata` of a stored text. */

@@ -2,7 +2,9 @@
 // whose Secret can't be had goes on working, with the role, the access and the expiry that the spec
 // says now.
 
+import { isDeepStrictEqual } from "node:util";
 import { durationSeconds } from "../../core/config/duration.ts";
+import type { CheckResult } from "../../core/config/object-check.ts";
 import type { ChangeLogConfig, KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
 import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
@@ -11,10 +13,21 @@ import { type Evaluation, type Result, refuse } from "../model/verdict.ts";
 import { initialValueText } from "./initial-value.ts";
 import type { CheckResource } from "./resource-check.ts";
 
+export interface ResourceContext {
+  readonly checkResource: CheckResource;
+  /**
+   * What checks of stored objects against schemas that are not live yet have found, by UID; absent
+   * = new schemas are live at once.
+   */
+  readonly heldSchemas?: ReadonlyMap<string, CheckResult> | undefined;
+}
+
+/** `lastGood` = what is published of this resource. */
 export function compileResource(
   resource: ApiResource,
-  checkResource: CheckResource,
-): Result<readonly ResourceConfig[]> {
+  { checkResource, heldSchemas }: ResourceContext,
+  [lastGood]: readonly ResourceConfig[],
+): Evaluation<readonly ResourceConfig[]> {
   const { spec, metadata } = resource;
   const checked = checkResource(spec);
   if (!checked.ok) return checked;
@@ -36,7 +49,45 @@ export function compileResource(
     ...changes.value,
     ...(checked.value.unique.length > 0 && { unique: checked.value.unique }),
   };
-  return { ...checked, value: [config] };
+  if (heldSchemas === undefined || lastGood === undefined || !holdsSchema(resource, lastGood)) {
+    return { ...checked, value: [config] };
+  }
+  return holdSchema(config, lastGood, heldSchemas.get(metadata.uid)) ?? { ...checked, value: [config] };
+}
+
+/** Whether the schema of the spec is live only once no stored object breaks it. */
+export function holdsSchema({ spec }: ApiResource, lastGood: ResourceConfig): boolean {
+  return spec.schemaChange?.storedObjects === "Refuse" && !isDeepStrictEqual(lastGood.schema, spec.schema);
+}
+
+/**
+ * All but the schema, its defaults and the indexes of its fields is live; undefined where these
+ * are, too.
+ */
+function holdSchema(
+  config: ResourceConfig,
+  { schema, indexes, defaults }: ResourceConfig,
+  found: CheckResult | undefined,
+): Evaluation<readonly ResourceConfig[]> | undefined {
+  if (found?.invalid === 0) return undefined;
+  const { defaults: _ofNewSchema, ...others } = config;
+  const served = { ...others, schema, nextSchema: config.schema, indexes, ...(defaults && { defaults }) };
+  const pointer = "/spec/schema";
+  if (found === undefined) {
+    const binding = { ...served, nextSchemaBinds: true as const };
+    return { ...refuse("CheckingStoredObjects", checkingMessage, pointer), instead: [binding] };
+  }
+  return { ...refuse("StoredObjectsInvalid", invalidMessage(found), pointer), instead: [served] };
+}
+
+const checkingMessage =
+  "The stored objects are being checked; until that has ended, writes have to meet this schema and the former one";
+
+function invalidMessage({ checked, invalid, examples: [example] }: CheckResult): string {
+  const verb = invalid === 1 ? "doesn't" : "don't";
+  const such = example && `, such as ${example.id} at ${example.pointer || "/"} (${example.keyword})`;
+  const advice = "correct them, or loosen the schema; it is tried again within ten minutes of that, and with each edit";
+  return `${invalid} of ${checked} stored objects ${verb} meet this schema${such ?? ""}: ${advice}`;
 }
 
 export function compileRootKey(rootKey: RootKey, maxDocumentBytes: number): Result<readonly RootKeyConfig[]> {

@@ -9,7 +9,7 @@ import type { Child, Project } from "../model/objects.ts";
 import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
-import { compileKey, compileResource, compileRootKey, compileUser } from "./child-configs.ts";
+import { compileKey, compileResource, compileRootKey, compileUser, type ResourceContext } from "./child-configs.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { suspendedIssuers } from "./issuers.ts";
 import type { CheckResource } from "./resource-check.ts";
@@ -22,6 +22,7 @@ import type { CheckResource } from "./resource-check.ts";
 export interface CompileInput extends ProjectObjects, ProjectContext {
   readonly credentials: Credentials;
   readonly checkResource: CheckResource;
+  readonly heldSchemas?: ResourceContext["heldSchemas"];
   /**
    * `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may
    * write there.
@@ -58,13 +59,13 @@ interface CompiledChildren {
 }
 
 function compileAllChildren(input: CompileInput, settings: ProjectSettings): CompiledChildren {
-  const { published, credentials, checkResource, openPurges = noUids, notAllowed } = input;
+  const { published, credentials, openPurges = noUids, notAllowed } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
     nameField: "resourceName",
     isBeingPurged: (name) => openPurges.has(`resource:${name}`),
     notAllowed,
-    compile: (resource) => compileResource(resource, checkResource),
+    compile: (resource, lastGood) => compileResource(resource, input, lastGood),
     keyOf: (resource) => resource.name,
     published: published?.resources ?? new Map(),
   });

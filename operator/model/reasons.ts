@@ -53,6 +53,14 @@ export const reasonCatalogue = {
     meaning:
       "The keys of an external issuer can't be fetched, and there are none from before; the rest of the Project is served",
   },
+  CheckingStoredObjects: {
+    transient: true,
+    meaning: "The stored objects are being checked against the new schema; the former one is served until then",
+  },
+  StoredObjectsInvalid: {
+    transient: false,
+    meaning: "Stored objects don't meet the new schema; the former one is still served",
+  },
   InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
   InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },
   NotAllowed: { transient: false, meaning: "The platform's rules forbid it in this namespace" },

@@ -2,6 +2,7 @@
 // and Secrets removed.
 
 import {
+  type InvalidCount,
   type ObjectCount,
   type RedisServer,
   type RetainedFigures,
@@ -31,6 +32,8 @@ export interface ConfigGauges {
   readonly objects: () => Iterable<ObjectCount>;
   /** How many objects of a namespace need a person, by why. */
   readonly stalled: () => Iterable<StalledCount>;
+  /** How many stored objects of a namespace don't meet their schema. */
+  readonly invalidStoredObjects: () => Iterable<InvalidCount>;
   /** How many objects each Project stores, by `<namespace>/<name>`. */
   readonly storedObjects: () => ReadonlyMap<string, number>;
   /** How many Projects are Ready, and not known to be served by a live replica. */
@@ -193,7 +196,10 @@ function readRedis({ gauges }: Instruments, redisServers: ConfigGauges["redisSer
   );
 }
 
-function readObjects({ gauges }: Instruments, { objects, stalled, storedObjects }: ConfigGauges): void {
+function readObjects(
+  { gauges }: Instruments,
+  { objects, stalled, storedObjects, invalidStoredObjects }: ConfigGauges,
+): void {
   gauges("jsonplane_objects", "Objects by kind, condition and its status", ["kind", "condition", "status"], () =>
     Array.from(objects(), ({ count, ...labels }) => ({ labels, value: count })),
   );
@@ -208,5 +214,11 @@ function readObjects({ gauges }: Instruments, { objects, stalled, storedObjects 
     "Objects that the ApiResources of a Project hold, as replicas count them about once a minute; beyond 10,000 Projects counted under the namespace and project `(others)`",
     ["namespace", "project"],
     () => storedSeriesOf(storedObjects()).map(({ count, ...labels }) => ({ labels, value: count })),
+  );
+  gauges(
+    "jsonplane_invalid_stored_objects",
+    "Stored objects that don't meet the schema of their ApiResource, where it has that checked, as of the last check; beyond 1,000 namespaces counted under `(others)`",
+    ["namespace"],
+    () => Array.from(invalidStoredObjects(), ({ count, ...labels }) => ({ labels, value: count })),
   );
 }

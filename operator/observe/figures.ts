@@ -21,6 +21,11 @@ export interface StalledCount {
   readonly count: number;
 }
 
+export interface InvalidCount {
+  readonly namespace: string;
+  readonly count: number;
+}
+
 /** Follow each change, so that a scrape walks over no objects. */
 export interface ObjectCounts {
   /**
@@ -31,16 +36,20 @@ export interface ObjectCounts {
   objects(): readonly ObjectCount[];
   /** Objects that need a person. */
   stalled(): readonly StalledCount[];
+  /** Stored objects that don't meet their schema, as statuses say. */
+  invalidStoredObjects(): readonly InvalidCount[];
   /** Projects that are Ready, and not known to be served. */
   unavailableProjects(): number;
 }
 
 /** Tenants' mistakes must not fill Prometheus. */
 const maxStalledSeries = 1_000;
+const maxInvalidSeries = 1_000;
 
 export function createObjectCounts(): ObjectCounts {
   const counts = new Map<string, ObjectCount>();
   const stalled = new Map<string, StalledCount>();
+  const invalid = new Map<string, InvalidCount>();
   let unavailable = 0;
 
   const add = (object: CustomResource, difference: 1 | -1): void => {
@@ -51,6 +60,8 @@ export function createObjectCounts(): ObjectCounts {
     }
     const { reason } = conditions.find(({ type, status }) => type === "Stalled" && status === "True") ?? {};
     if (reason !== undefined) addTo(stalled, { namespace: metadata.namespace ?? "", kind, reason }, difference);
+    const invalidHere = invalidStoredIn(object);
+    if (invalidHere > 0) addTo(invalid, { namespace: metadata.namespace ?? "" }, difference * invalidHere);
     const holds = (name: string) => conditions.some(({ type, status }) => type === name && status === "True");
     if (kind === "Project" && holds("Ready") && !holds("Available")) unavailable += difference;
   };
@@ -62,8 +73,15 @@ export function createObjectCounts(): ObjectCounts {
     },
     objects: () => [...counts.values()],
     stalled: () => capped(stalled, maxStalledSeries, ({ kind, reason }) => ({ namespace: "(others)", kind, reason })),
+    invalidStoredObjects: () => capped(invalid, maxInvalidSeries, () => ({ namespace: "(others)" })),
     unavailableProjects: () => unavailable,
   };
+}
+
+function invalidStoredIn({ status }: CustomResource): number {
+  return (
+    (status as { readonly storedObjects?: { readonly invalid?: number } } | undefined)?.storedObjects?.invalid ?? 0
+  );
 }
 
 interface ConditionSummary {

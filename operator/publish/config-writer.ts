@@ -9,6 +9,7 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Availability } from "./availability.ts";
+import type { CheckOrders } from "./check-orders.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
 import { type RedisContested, RedisRefused } from "./refusals.ts";
@@ -18,6 +19,7 @@ export interface OpenRedis {
   readonly redisClient: RedisClient;
   readonly publisher: Publisher;
   readonly purges: Purges;
+  readonly checkOrders: CheckOrders;
   readonly acknowledgements: Acknowledgements;
 }
 

@@ -22,6 +22,7 @@ import type { PasswordHasher } from "../queue/password-hasher.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
 import type { DeletionInbox } from "../stored-data/deletion-inbox.ts";
+import type { ObjectChecks } from "../stored-data/object-checks.ts";
 
 /** What the watches tell a pass. */
 export interface WatchedForPass {
@@ -53,6 +54,7 @@ export interface ReconcileDeps {
    * status of others stays as it is.
    */
   readonly usageDue: ReadonlyMap<string, number | undefined>;
+  readonly checks: Pick<ObjectChecks, "heldSchemas" | "reportsOf">;
   readonly statuses: StatusWriter;
   readonly listener: PassListener;
   readonly recorder: EventRecorder;

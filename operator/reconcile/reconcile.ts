@@ -21,6 +21,8 @@ import { dataEventsOf } from "../status/data-events.ts";
 import type { CompileOutcome, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { orderedPurges } from "../stored-data/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../stored-data/data-plan.ts";
+import type { HeldSchemas } from "../stored-data/held-schemas.ts";
+import type { CheckReports } from "../stored-data/object-checks.ts";
 import { planRetainedData } from "../stored-data/retained-data.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
@@ -44,7 +46,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
   const resolved = await resolveOrKeep(pass);
-  const compiled = compileStep(pass, stored, resolved);
+  const heldSchemas = await deps.checks.heldSchemas(seen.objects, pass.published.config, pass.redis.checkOrders);
+  const compiled = compileStep(pass, stored, resolved, heldSchemas);
   const publishResult = await publishStep(pass, compiled);
   if (resolved.failure !== undefined) throw resolved.failure.error;
   const served: Served = { objects: seen.objects, redis: pass.redis, resolved, compiled, publishResult };
@@ -178,7 +181,7 @@ function emitDataEvents(
   for (const { subject, note } of events) deps.recorder.emit(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "settings" | "usageDue" | "watched">;
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "settings" | "usageDue" | "watched" | "checks">;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -199,7 +202,10 @@ export async function writeStatuses(
   { redis, ...served }: Omit<Unreported, "ref" | "versions"> & Pick<ProjectOutcome, "objects" | "rollout">,
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
-  const outcome = outcomeOf(served, redis, deps);
+  const { objects, compiled, rollout } = served;
+  const project = { objects, config: compiled.config, rollout: rollout.state };
+  const checks = await deps.checks.reportsOf(project, redis.checkOrders);
+  const outcome = outcomeOf(served, checks, redis, deps);
   await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
   const [refusal] = served.deletion.finalizerRefusals;
@@ -212,6 +218,7 @@ type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 /** What the steps found, with what replicas report by now. */
 function outcomeOf(
   steps: Steps,
+  checks: CheckReports,
   { acknowledgements, publisher }: OpenRedis,
   { settings, usageDue }: ReportDeps,
 ): ProjectOutcome {
@@ -225,6 +232,7 @@ function outcomeOf(
       quotaUsage: acknowledgements.quotaUsages().get(key),
       isDue: usageDue.has(key),
     },
+    checks,
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: settings.baseUrlOf(ref) };
 }
@@ -233,7 +241,12 @@ function outcomeOf(
  * Compiles: objects, credentials and what is known of stored data become the configuration to
  * serve, a verdict per object, and what to record of the data. Nothing is written.
  */
-function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompileOutcome {
+function compileStep(
+  pass: Pass,
+  evaluation: DataEvaluation,
+  resolved: ResolvedProject,
+  heldSchemas: HeldSchemas,
+): CompileOutcome {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
   const requests = deps.deletionRequests.requestsOf(objects.ref);
@@ -246,6 +259,7 @@ function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedP
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
     checkResource: deps.checkResource,
+    heldSchemas,
     ...(published.config !== undefined && { published: published.config }),
   });
   const data = planRetainedData(evaluation, {

@@ -25,6 +25,7 @@ import type { WorkResult } from "../queue/workers.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
+import { type CheckMaintenance, createCheckMaintenance } from "./check-maintenance.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
@@ -63,6 +64,7 @@ export class LeaderSession {
   readonly #definitions: Definitions;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
+  readonly #checks: CheckMaintenance;
   readonly #keyRing: RingMaintenance;
   readonly #maintenance: Maintenance;
   readonly #health = createPublishHealth();
@@ -155,6 +157,7 @@ export class LeaderSession {
     });
     this.issuers = createLeaderIssuers({ context, api: this.#api, enqueue: (key) => this.#queue.add(key) });
     this.usage = createUsageMaintenance({ context, enqueue: this.#queue.add, redis });
+    this.#checks = createCheckMaintenance({ context, enqueue: this.#queue.add, redis });
     this.#keyRing = createRingMaintenance({
       context,
       api: this.#api,
@@ -298,6 +301,7 @@ export class LeaderSession {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
       refreshUsage: this.usage.refresh,
+      refreshChecks: this.#checks.refresh,
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         metrics.observeConfig({ kind: "secrets_swept", count: swept });
@@ -361,6 +365,7 @@ export class LeaderSession {
         audit,
       }),
       usageDue: this.usage.due,
+      checks: this.#checks,
       statuses: createLeaderStatuses({
         ...common,
         context: this.#context,

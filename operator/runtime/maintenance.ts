@@ -29,6 +29,8 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
   readonly lookAtRedis: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
   readonly refreshUsage: () => Promise<void>;
+  /** Checks of stored objects under way: likewise, and often while there are some. */
+  readonly refreshChecks: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -61,6 +63,7 @@ const verifyMs = 2_000;
 const keyRingMs = 5_000;
 const redisLookMs = 15_000;
 const usageMs = 60_000;
+const checksMs = 2_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
 
@@ -156,6 +159,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(usageMs, "usage", deps.refreshUsage),
+        every(checksMs, "checks", deps.refreshChecks),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await enqueueOrphans();
           else

@@ -16,6 +16,7 @@ import type { CurrentKeyring } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createAcknowledgements, type LookObservation } from "../publish/acknowledgements.ts";
+import { createCheckOrders } from "../publish/check-orders.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
@@ -78,6 +79,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
       redisClient,
       publisher,
       purges: createPurges(redisClient, publisher),
+      checkOrders: createCheckOrders(redisClient, publisher),
       acknowledgements: createAcknowledgements({
         redisClient,
         timers,

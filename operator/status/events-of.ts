@@ -19,6 +19,11 @@ export const statusEventCatalogue = {
     action: "Reconcile",
     meaning: "80 % or more of a quota of the Project is used",
   },
+  StoredObjectsInvalid: {
+    type: "Warning",
+    action: "Reconcile",
+    meaning: "Stored objects were found that don't meet the schema; status.storedObjects says how many",
+  },
   DataPurged: {
     type: "Normal",
     action: "Purge",
@@ -38,6 +43,7 @@ export const statusEventCatalogue = {
 
 /** A reason that is an ordinary step on the way, and nothing to warn of. */
 const ordinary: ReadonlySet<string> = new Set<Reason>([
+  "CheckingStoredObjects",
   "WaitingForReplicas",
   "WaitingForIssuer",
   "CredentialPending",

@@ -13,6 +13,7 @@ import type { UserStatus } from "../resolve/user.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed } from "./conditions.ts";
 import { clipped } from "./messages.ts";
 import type { ObjectOutcome } from "./outcomes.ts";
+import { storedObjectsMembers } from "./stored-objects-status.ts";
 import { usageMembers } from "./usage-status.ts";
 
 /** `status` as it is applied: no member is undefined. */
@@ -62,6 +63,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { url: childUrl(outcome.baseUrl, "api", resourceNameOf(object)) }),
         ...(outcome.live && indexMembers(object, outcome)),
+        ...storedObjectsMembers(object, outcome.check),
         ...warnings(outcome.verdict),
       };
     case "RootKey":

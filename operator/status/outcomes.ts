@@ -16,6 +16,7 @@ import type { UserStatus } from "../resolve/user.ts";
 import type { DeletionWait } from "../stored-data/advance-purges.ts";
 import type { DataEvaluation } from "../stored-data/data-plan.ts";
 import type { DeletionRequest } from "../stored-data/deletion-requests.ts";
+import type { CheckReport, CheckReports } from "../stored-data/object-checks.ts";
 
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;
@@ -82,6 +83,7 @@ export interface ReplicaReports {
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
   readonly usage: ReportedUsage;
+  readonly checks: CheckReports;
 }
 
 /** How far the newest configuration of an object has come. */
@@ -110,6 +112,8 @@ export interface ObjectOutcome {
   readonly building?: ReadonlyMap<string, readonly string[]>;
   /** What the Project stores; absent while what replicas report is not known. */
   readonly usage?: ReportedUsage;
+  /** What is known of its stored objects and the schema; absent = nothing new. */
+  readonly check?: CheckReport;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The installation that looks after the object; absent = none has taken it. */

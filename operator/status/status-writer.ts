@@ -16,6 +16,7 @@ import { formerConditions, isProgrammed, withAvailability } from "./conditions.t
 import { eventsOf } from "./events-of.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, ProjectOutcome, RolloutProgress } from "./outcomes.ts";
+import { storedObjectsEventsOf } from "./stored-objects-status.ts";
 import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 
@@ -141,7 +142,8 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
   const former = formerConditions(object);
   const { kind } = object;
   const { namespace, name, uid, generation = 0 } = object.metadata;
-  const events = [...eventsOf(former, status.conditions), ...quotaEventsOf(object.status, status)];
+  const ofData = [...quotaEventsOf(object.status, status), ...storedObjectsEventsOf(object, status)];
+  const events = [...eventsOf(former, status.conditions), ...ofData];
   for (const event of events) deps.recorder.emit({ kind, namespace, name, uid }, event);
   if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
   if (isRefused(status)) deps.onRefused(object);
@@ -212,6 +214,7 @@ function objectOutcome(
   const dataWait = (isProject ? deletion.waitingFor : undefined) ?? deletion.waiting.get(verdict.uid);
   const heldBy = deletion.heldBy.get(verdict.uid);
   const facts = resolved.statuses.get(verdict.uid);
+  const check = reports.checks.get(verdict.uid);
   return {
     verdict,
     progress: { state: rollout.state, ...(refusal !== undefined && { refusal }) },
@@ -225,6 +228,7 @@ function objectOutcome(
     ...(dataWait !== undefined && { dataWait }),
     ...(heldBy !== undefined && { heldBy }),
     ...(facts !== undefined && { facts }),
+    ...(check !== undefined && { check }),
     ...(config !== undefined && { config }),
   };
 }

@@ -158,6 +158,19 @@ it("a schema that can't be used: JsonplaneObjectStalled, with the tenant's names
   await fleet.api.kubectl(["delete", "apiresources.jsonplane.io", "broken", "--namespace", namespace]);
 });
 
+it("stored objects that a new schema refuses: JsonplaneStoredObjectsInvalid, with the tenant's namespace", async () => {
+  await isQuiet("JsonplaneStoredObjectsInvalid");
+  const change = (spec: object) => {
+    const patch = ["--type=merge", "-p", JSON.stringify({ spec })];
+    return fleet.api.kubectl(["patch", "jres", "items", "--namespace", namespace, ...patch]);
+  };
+  await change({ schema: { required: ["title"] }, schemaChange: { storedObjects: "Report" } });
+  await fires("JsonplaneStoredObjectsInvalid");
+  const [found] = await prometheus.query(await alertExpr("JsonplaneStoredObjectsInvalid"));
+  expect(found).toMatchObject({ labels: { namespace }, value: 8 });
+  await change({ schema: { required: null }, schemaChange: null });
+});
+
 it("an issuer that is not there: JsonplaneIssuerUnreachable", async () => {
   await isQuiet("JsonplaneIssuerUnreachable");
   const issuers = [{ name: "corp", issuer: { url: issuer, audiences: ["web"] } }];

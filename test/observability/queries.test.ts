@@ -230,10 +230,14 @@ describe("the alerts", () => {
   /** They tell how slow something is, which may be the machine. */
   const aboutSpeed = ["JsonplaneSlowPropagation", "JsonplaneStoreSlow"];
   /**
-   * There only where Redis is reached by TLS, or objects are stalled;
+   * There only where Redis is reached by TLS, objects are stalled, or stored ones are invalid;
    * test/observability/alerts.test.ts fires the alerts about them.
    */
-  const notInEveryFleet = ["jsonplane_redis_certificate_expiry_timestamp_seconds", "jsonplane_stalled_objects"];
+  const notInEveryFleet = [
+    "jsonplane_redis_certificate_expiry_timestamp_seconds",
+    "jsonplane_stalled_objects",
+    "jsonplane_invalid_stored_objects",
+  ];
 
   it("are silent about a fleet that is well, and every metric that they name is there", async () => {
     const alerts = await alertRules();

@@ -116,12 +116,22 @@ describe("kubectl explain", () => {
 describe("kubectl get", () => {
   const columns: Readonly<Record<(typeof kinds)[number], string>> = {
     Project: "NAME AUTHENTICATION SERVING URL RESOURCES OBJECTS BYTES READY AVAILABLE REASON MESSAGE AGE",
-    ApiResource: "NAME PROJECT URL READY REASON MESSAGE INDEXES BUILDING AGE",
+    ApiResource: "NAME PROJECT URL READY REASON MESSAGE INDEXES BUILDING INVALID AGE",
     ProjectUser: "NAME PROJECT USERNAME ROLE ACCESS SECRET READY REASON MESSAGE AGE",
     ApiKey: "NAME PROJECT ROLE ACCESS SECRET EXPIRES DESCRIPTION READY REASON MESSAGE AGE",
     RootKey: "NAME PROJECT URL READY REASON MESSAGE AGE",
   };
-  const onlyWide = ["RESOURCES", "OBJECTS", "BYTES", "MESSAGE", "EXPIRES", "DESCRIPTION", "INDEXES", "BUILDING"];
+  const onlyWide = [
+    "RESOURCES",
+    "OBJECTS",
+    "BYTES",
+    "MESSAGE",
+    "EXPIRES",
+    "DESCRIPTION",
+    "INDEXES",
+    "BUILDING",
+    "INVALID",
+  ];
 
   test.for(kinds)("shows %s by its short name with the columns that a person wants", async (kind) => {
     const namespace = await server.namespace();

@@ -49,7 +49,27 @@ export async function forbidSecrets(tenant: Tenant): Promise<void> {
 export const unknownIssuer = "https://issuer.invalid";
 const corp = { name: "corp", issuer: { url: unknownIssuer, audiences: ["shop"] } };
 
+const schemaOf = (type: string) => ({ properties: { price: { type } } });
+const checked = books({
+  schema: schemaOf("string"),
+  access: { create: "Anyone" },
+  schemaChange: { storedObjects: "Refuse" },
+});
+
 const healing: readonly ReasonCase[] = [
+  {
+    reason: "CheckingStoredObjects",
+    kind: "ApiResource",
+    name: "books",
+    when: "its schema is live only once they meet it",
+    async given(tenant) {
+      await tenant.create(project, checked);
+      await tenant.reports("ApiResource", "books", "Ready");
+      await tenant.edit("ApiResource", "books", { schema: schemaOf("number") });
+    },
+    says: ["/spec/schema", "writes have to meet this schema and the former one"],
+    heal: async () => undefined,
+  },
   {
     reason: "IssuerUnreachable",
     kind: "Project",
@@ -232,6 +252,23 @@ const stalling: readonly ReasonCase[] = [
   },
 ];
 
+const refusedByData: ReasonCase = {
+  reason: "StoredObjectsInvalid",
+  kind: "ApiResource",
+  name: "books",
+  when: "some break its new schema",
+  async given(tenant) {
+    const { fleet, namespace } = tenant;
+    await tenant.create(project, checked);
+    await tenant.reports("ApiResource", "books", "Ready");
+    const post = { method: "POST", body: { price: "ten" } };
+    await fleet.replicas[0]?.send(`/${namespace}/shop/api/books`, post);
+    await tenant.edit("ApiResource", "books", { schema: schemaOf("number") });
+  },
+  says: ["/spec/schema", "1 of 1 stored objects doesn't meet this schema", "correct them, or loosen the schema"],
+  heal: (tenant) => tenant.edit("ApiResource", "books", { schema: schemaOf("string") }),
+};
+
 const noticed: readonly ReasonCase[] = [
   {
     reason: "SchemaWarning",
@@ -253,4 +290,4 @@ const noticed: readonly ReasonCase[] = [
   },
 ];
 
-export const reasonCases: readonly ReasonCase[] = [...healing, ...stalling, ...noticed];
+export const reasonCases: readonly ReasonCase[] = [...healing, ...stalling, refusedByData, ...noticed];

@@ -8,6 +8,7 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import { createCheckOrders } from "../../operator/publish/check-orders.ts";
 import {
   type ConfigWriter,
   type ConfigWriterDeps,
@@ -47,6 +48,7 @@ async function open(url = redis.url): Promise<OpenRedis> {
     redisClient: own,
     publisher,
     purges: createPurges(own, publisher),
+    checkOrders: createCheckOrders(own, publisher),
     acknowledgements: createAcknowledgements({ redisClient: own, timers: systemTimers }),
   };
 }

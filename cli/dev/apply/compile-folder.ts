@@ -24,6 +24,7 @@ import {
 } from "../../../operator/resolve/resolution.ts";
 import { readRing } from "../../../operator/resolve/signing.ts";
 import { readStoredHash } from "../../../operator/resolve/user.ts";
+import type { HeldSchemas } from "../../../operator/stored-data/held-schemas.ts";
 import { grantHosts, groupByProject } from "../../manifests/projects.ts";
 import { type DevState, liveManifest, storedObject } from "../data-folder/dev-state.ts";
 import type { DevIssuers } from "./dev-issuers.ts";
@@ -34,6 +35,7 @@ export type Published = ReadonlyMap<string, CompiledProject>;
 export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "random" | "hmacKey"> {
   readonly checkResource: CheckResource;
   readonly issuers: DevIssuers;
+  readonly heldSchemas: HeldSchemas;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
   readonly writeSecret: (write: SecretWrite) => Promise<void>;
   /** Unix milliseconds. */
@@ -73,8 +75,8 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
     moments.push(resolved.nextAt, resolved.signingRingWaits ? tools.now + signingRingAgainMs : undefined);
     const { signing, credentials } = resolved;
-    const { checkResource, issuers } = tools;
-    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource, issuers };
+    const { checkResource, issuers, heldSchemas } = tools;
+    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource, issuers, heldSchemas };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
     if (compiled.config !== undefined) published.set(key, withConsole(compiled.config));
     verdicts.push(...compiled.verdicts);

@@ -8,14 +8,17 @@ import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import type { MemoryDirectory, RefusedResource } from "../../../dataplane/config/memory-directory.ts";
+import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../../dataplane/store/ports/purges.ts";
 import type { CheckResource } from "../../../operator/compile/resource-check.ts";
 import type { ResolveTools } from "../../../operator/resolve/resolution.ts";
+import type { HeldSchemas } from "../../../operator/stored-data/held-schemas.ts";
 import type { DevState, KnownObject, PendingDeletion, StateFile } from "../data-folder/dev-state.ts";
 import type { SecretFiles } from "../data-folder/secret-files.ts";
 import type { DevMessage, MessageFacts } from "../report/messages.ts";
 import { projectChanges } from "../report/project-changes.ts";
 import { newsOf, type Snapshot, snapshotOf } from "../report/report.ts";
+import { checkHeldSchemas, holdsSchemas } from "../stored-data/held-schemas.ts";
 import { isDue, purgeData, removeSecrets } from "../stored-data/pending-deletions.ts";
 import { type StoredDataContext, storedDataNews } from "../stored-data/stored-data-news.ts";
 import { applyManifests } from "./apply-manifests.ts";
@@ -30,7 +33,11 @@ export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | 
   readonly live: MemoryDirectory;
   readonly checkResource: CheckResource;
   readonly issuers: DevIssuers;
-  readonly store: CollectionPurges & DocumentPurges & SessionPurges & StoredDataContext["store"];
+  readonly store: CollectionPurges &
+    DocumentPurges &
+    SessionPurges &
+    StoredDataContext["store"] &
+    Pick<ObjectLists, "pageAfter">;
   readonly clock: Clock;
   readonly newUid: () => string;
   readonly baseUrlOf: (ref: ProjectRef) => string;
@@ -66,9 +73,13 @@ export async function createDevOperator(options: DevOperatorOptions): Promise<De
 
   return {
     async reconcile() {
-      const { next, news } = await pass(options, state);
+      const { next, news } = await pass(options, state, new Map());
       state = next;
-      return news;
+      if (!holdsSchemas(next.published)) return news;
+      // Writes have to meet them from now on.
+      const after = await pass(options, state, await checkHeldSchemas(options.live.directory, options.store));
+      state = after.next;
+      return [...news, ...after.news];
     },
     view: () => state,
   };
@@ -77,6 +88,7 @@ export async function createDevOperator(options: DevOperatorOptions): Promise<De
 async function pass(
   options: DevOperatorOptions,
   state: DevOperatorView,
+  heldSchemas: HeldSchemas,
 ): Promise<{ readonly next: DevOperatorView; readonly news: readonly DevMessage[] }> {
   const { stateFile, secretFiles, clock, newUid } = options;
   const reading = await readFolder(options.folder, state.known, state.folderSecrets);
@@ -87,7 +99,7 @@ async function pass(
   if (hasNewIdentity(applied, state.known)) await stateFile.write(applied);
 
   const found = await removeSecrets(applied, now, secretFiles);
-  const compiled = await compile(options, { state, reading, applied, found: found.secrets, now });
+  const compiled = await compile(options, { state, reading, applied, found: found.secrets, now, heldSchemas });
   const refused = options.live.replace([...compiled.published.values()]);
   const { published } = compiled;
   const dataNews = await storedDataNews(state.known, applied, { published, store: options.store });
@@ -96,20 +108,22 @@ async function pass(
   const known = nextState(applied, compiled, purged.done);
   await stateFile.write(known);
 
-  const snapshot = snapshotOf({ folder: options.folder, reading, known, verdicts: compiled.verdicts });
+  const present = snapshotOf({ folder: options.folder, reading, known, verdicts: compiled.verdicts });
   const { nextAt } = compiled;
+  // What is decided in a moment is told then.
+  const snapshot = holdsSchemas(compiled.published) ? state.snapshot : present;
   const faults = faultsOf(refused, found.unreadable);
   const next: DevOperatorView = {
     known,
     published: compiled.published,
     folderSecrets: reading.secrets,
     generated: (await secretFiles.read()).secrets,
-    snapshot,
+    ...(snapshot !== undefined && { snapshot }),
     faults: faults.map(({ text }) => text),
     ...(nextAt !== undefined && { nextAt }),
   };
   const news = [
-    ...newsOf(state.snapshot, snapshot, projectUrl(options)).map((text) => ({ text })),
+    ...(snapshot === present ? newsOf(state.snapshot, present, projectUrl(options)).map((text) => ({ text })) : []),
     ...faults,
     ...compiled.ringsReplaced.map(ringReplaced),
     ...projectChanges(state.known, applied),
@@ -150,11 +164,12 @@ interface Pass {
   readonly applied: DevState;
   readonly found: ReadonlyMap<string, Secret>;
   readonly now: number;
+  readonly heldSchemas: HeldSchemas;
 }
 
 async function compile(
   options: DevOperatorOptions,
-  { state, reading, applied, found, now }: Pass,
+  { state, reading, applied, found, now, heldSchemas }: Pass,
 ): Promise<CompiledFolder> {
   // A Secret of the folder wins over a generated one of its name: in a cluster it would exist
   // first.
@@ -168,6 +183,7 @@ async function compile(
     writeSecret: (write) => options.secretFiles.write(write),
     checkResource: options.checkResource,
     issuers: options.issuers,
+    heldSchemas,
     hashPassword: options.hashPassword,
     hmacKey: options.hmacKey,
     random: options.random,

@@ -3,13 +3,16 @@
 // check of the one before.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
+import type { CheckFigures, CheckProgress } from "../../../core/config/object-check.ts";
+import type { JsonObject } from "../../../core/config/types.ts";
 import { describeError } from "../../../core/log/describe-error.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
-import { isValidStored } from "../../../dataplane/objects/validate-object.ts";
-import type { ObjectLists, Position } from "../../../dataplane/store/ports/lists.ts";
-import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
+import { checkStep, nothingChecked } from "../../../dataplane/objects/check/check-step.ts";
+import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
+import { type CollectionRef, collectionOf } from "../../../dataplane/store/ports/refs.ts";
 import type { Level } from "../../../pages/overview/state.ts";
 import type { DevMessage } from "../report/messages.ts";
 
@@ -32,12 +35,11 @@ export interface StoredObjectsCheck {
 }
 
 const maxCharacters = 64 * 1024 * 1024;
-/** One turn of the event loop validates this much, unless a single object is larger. */
-const page = { limit: 50, descending: false, maxBytes: 64 * 1024 };
 
 interface LiveSchema {
   readonly collection: CollectionRef;
   readonly schema: CompiledSchema;
+  readonly source: JsonObject;
 }
 
 export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): StoredObjectsCheck {
@@ -67,24 +69,18 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
     schema: CompiledSchema,
     isWanted: () => boolean,
   ): Promise<Count | undefined> {
-    let count: Count = { checked: 0, invalid: 0, characters: 0, isAll: false };
-    let after: Position | undefined;
-    while (!count.isAll && count.checked < maxObjects && count.characters < maxCharacters) {
+    const step = { store: options.store, collection, schema };
+    let figures: CheckFigures | CheckProgress = nothingChecked;
+    let characters = 0;
+    while (figures.checked < maxObjects && characters < maxCharacters) {
       await nextTurn();
       if (!isWanted()) return undefined;
-      const limit = Math.min(page.limit, maxObjects - count.checked);
-      const range = { ...page, limit, counted: false, ...(after !== undefined && { after }) };
-      const found = await options.store.pageAfter(collection, {}, undefined, range);
-      if (found.outcome !== "page") throw new Error("A page in order of creation takes no index");
-      after = found.next;
-      count = {
-        checked: count.checked + found.texts.length,
-        invalid: count.invalid + found.texts.filter((text) => !isValidStored(schema, text)).length,
-        characters: count.characters + found.texts.reduce((sum, { length }) => sum + length, 0),
-        isAll: after === undefined,
-      };
+      const next = await checkStep(step, figures, maxObjects - figures.checked);
+      if (next.isDone) return { ...next.figures, isAll: true };
+      figures = next.figures;
+      characters += next.characters;
     }
-    return count;
+    return { ...figures, isAll: false };
   }
 
   return {
@@ -93,7 +89,7 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
       known = liveSchemas(options.directory);
       for (const [name, live] of known) {
         const former = before?.get(name);
-        if (former !== undefined && former.schema !== live.schema) checks = checks.then(() => check(name, live));
+        if (former !== undefined && isAnother(former, live)) checks = checks.then(() => check(name, live));
       }
     },
     async stop() {
@@ -103,33 +99,39 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
   };
 }
 
+/** One that was held back and refused is compiled anew, and as it was. */
+function isAnother(former: LiveSchema, live: LiveSchema): boolean {
+  return former.schema !== live.schema && !isDeepStrictEqual(former.source, live.source);
+}
+
 /** An unchanged schema stays the same object (load-project.ts). */
 function liveSchemas({ loaded }: Pick<Directory, "loaded">): ReadonlyMap<string, LiveSchema> {
   const schemas = new Map<string, LiveSchema>();
   for (const { config, resources } of loaded()) {
-    const project = { namespace: config.namespace, name: config.name };
-    for (const [resource, { schema }] of resources) {
-      schemas.set(`${keyOfProject(project)}/api/${resource}`, { collection: { project, resource }, schema });
+    for (const { config: resource, schema } of resources.values()) {
+      const collection = collectionOf({ namespace: config.namespace, name: config.name }, resource);
+      const name = `${keyOfProject(collection.project)}/api/${resource.name}`;
+      schemas.set(name, { collection, schema, source: resource.schema });
     }
   }
   return schemas;
 }
 
-interface Count {
-  readonly checked: number;
-  readonly invalid: number;
-  readonly characters: number;
+interface Count extends CheckFigures {
   /** False when the bound was reached: there are more. */
   readonly isAll: boolean;
 }
 
-function sentence({ checked, invalid, isAll }: Count): string {
+function sentence({ checked, invalid, examples, isAll }: Count): string {
+  const example = examples.map(
+    ({ id, pointer, keyword }) => `; for example ${id} at ${pointer || "/"} (${keyword})`,
+  )[0];
   if (checked === 1) {
     if (invalid === 0) return "the 1 stored object fits the new schema";
-    return "the 1 stored object doesn't fit the new schema: reads return it unchanged, a PUT has to make it fit";
+    return `the 1 stored object doesn't fit the new schema: reads return it unchanged, a PUT has to make it fit${example}`;
   }
   if (invalid === 0) return `${isAll ? "all" : "the first"} ${checked} stored objects fit the new schema`;
   const count = isAll ? `${invalid} of ${checked}` : `at least ${invalid} of the first ${checked}`;
   const verb = invalid === 1 ? "doesn't" : "don't";
-  return `${count} stored objects ${verb} fit the new schema: reads return them unchanged, a PUT has to make them fit`;
+  return `${count} stored objects ${verb} fit the new schema: reads return them unchanged, a PUT has to make them fit${example}`;
 }

@@ -43,6 +43,7 @@ export interface ApiResourceSpec {
   };
   readonly schemaChange?: {
     readonly updates: "Whole" | "Ratchet";
+    readonly storedObjects?: "Report" | "Refuse";
   };
   readonly expiry?: {
     readonly field?: string;
@@ -57,6 +58,18 @@ export interface ApiResourceStatus {
   readonly url?: string;
   readonly indexes?: readonly string[];
   readonly indexesBuilding?: readonly string[];
+  readonly storedObjects?: {
+    readonly observedGeneration: number;
+    readonly schema: string;
+    readonly checked: number;
+    readonly invalid: number;
+    readonly examples?: {
+      readonly id: string;
+      readonly pointer: string;
+      readonly keyword: string;
+    }[];
+    readonly checkedAt?: string;
+  };
   readonly warnings?: readonly string[];
   readonly conditions?: readonly ApiResourceCondition[];
 }
@@ -361,6 +374,13 @@ export const apiResourceSchema: SchemaNode = {
                 "Ratchet"
               ],
               "default": "Whole"
+            },
+            "storedObjects": {
+              "type": "string",
+              "enum": [
+                "Report",
+                "Refuse"
+              ]
             }
           }
         },

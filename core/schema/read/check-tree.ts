@@ -23,7 +23,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
 
 /**
  * Names that were reserved after schemas could declare them: such a schema is still served, with a
- * warning. `_valid` and `_position` have no meaning yet.
+ * warning.
  */
 export const laterReservedNames: readonly string[] = ["_etags", "_valid", "_position"];
 

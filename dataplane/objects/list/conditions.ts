@@ -3,6 +3,7 @@
 // objects. Filters on the time of creation become ranges of ids.
 
 import { elementsOf, valueAt } from "../../../core/json/members.ts";
+import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
 import type { IdRange } from "../../store/ports/lists.ts";
 import {
@@ -18,8 +19,11 @@ import {
   type ValueRange,
 } from "../../store/ranges.ts";
 import { beginningOfIds } from "../object-ids.ts";
+import { faultsOfStored } from "../validate-object.ts";
 import type { Filter } from "./filters.ts";
 import { createdField } from "./query-parameters.ts";
+
+export const validityParameter = "_valid";
 
 export interface Condition {
   readonly name: string;
@@ -37,6 +41,12 @@ export function conditionOf(filter: Filter): Condition {
   const { name, path } = filter;
   const { matches, ...found } = evaluate(filter);
   return { name, ...found, matchesObject: (text) => matches(valueAt(text, path)) };
+}
+
+/** Whether an object meets the schema, or doesn't: no index finds those. */
+export function validityCondition(schema: CompiledSchema, valid: boolean): Condition {
+  const matchesObject = (text: string): boolean => (faultsOfStored(schema, text).length === 0) === valid;
+  return { name: validityParameter, isExact: false, matchesObject };
 }
 
 type Evaluation = Pick<Condition, "ranges" | "isExact" | "constant"> & {

@@ -2,10 +2,11 @@
 // objects to check, or a scan of the collection. Pure.
 
 import type { IndexField } from "../../../core/config/types.ts";
+import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { betweenValues } from "../../store/order.ts";
 import type { FieldQuery, IdRange } from "../../store/ports/lists.ts";
 import { equalTo, intersection, type ValueRange } from "../../store/ranges.ts";
-import { type Condition, conditionOf, createdRange, isCreatedRange } from "./conditions.ts";
+import { type Condition, conditionOf, createdRange, isCreatedRange, validityCondition } from "./conditions.ts";
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
 
@@ -37,11 +38,12 @@ export interface IndexScan {
   readonly isExact: boolean;
 }
 
-export function planQuery(query: ListQuery, indexes: readonly IndexField[]): QueryPlan {
-  const { filters, order } = query;
-  const conditions = filters.map(conditionOf);
+export function planQuery(query: ListQuery, indexes: readonly IndexField[], schema: CompiledSchema): QueryPlan {
+  const { filters, order, valid } = query;
+  const validity = valid === undefined ? [] : [validityCondition(schema, valid)];
+  const conditions = [...filters.map(conditionOf), ...validity];
   const ids = createdRange(filters);
-  const isPlain = order.keys.length === 0 && filters.every(isCreatedRange);
+  const isPlain = order.keys.length === 0 && filters.every(isCreatedRange) && valid === undefined;
   const indexPlan = isPlain ? undefined : planIndexes(conditions, order, indexes);
   return { query, conditions, indexPlan, ...(ids && { ids }) };
 }

@@ -23,6 +23,8 @@ export interface ListQuery {
   readonly counted: boolean;
   /** Whether the response has the tag of each object. */
   readonly tagged: boolean;
+  /** Whether the objects shown meet the schema; absent = both those that do and others. */
+  readonly valid?: boolean;
   /** What links repeat behind their paging: percent-encoded, each with a leading `&`, or empty. */
   readonly suffix: string;
 }
@@ -36,11 +38,12 @@ const listParameters: ReadonlySet<string> = new Set([
   "_fields",
   "_count",
   "_etags",
+  "_valid",
   // Of changes (changes/asked.ts): such a request is planned as a list.
   "_position",
 ]);
 /** In the order in which links have them. */
-const repeated = ["_sort", "_fields", "_count", "_etags"] as const;
+const repeated = ["_sort", "_fields", "_count", "_etags", "_valid"] as const;
 
 /** A declared name that was reserved later (check-tree.ts) is a filter, and no parameter. */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
@@ -63,6 +66,7 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
   const order = sortOrder(parameters.get("_sort"), schema);
   const cursor = cursorOf(parameters, order);
   const fields = chosenFields(parameters.get("_fields"), schema);
+  const asksValid = reserved.has("_valid") && parameters.has("_valid");
   return {
     limit,
     // An offset that is too large to count with is past the end, like the largest one.
@@ -73,6 +77,7 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
     ...(fields && { fields }),
     counted: trueOrFalse(parameters, "_count", true),
     tagged: reserved.has("_etags") && trueOrFalse(parameters, "_etags", false),
+    ...(asksValid && { valid: trueOrFalse(parameters, "_valid", true) }),
     suffix: suffix(parameters, reserved),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { IndexField } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
-import type { Condition } from "./conditions.ts";
+import { type Condition, validityParameter } from "./conditions.ts";
 import { type Excess, keptBytes, scanBytes, scanLimit } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
 import { serviceFields } from "./query-parameters.ts";
@@ -31,7 +31,7 @@ export function tooExpensive(excess: Excess, list: RefusedList): Problem {
 function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, isFiltered: boolean): string {
   if (excess === "bytes_kept") return keptTooMuch(query);
   const amount = excess === "objects" ? `${scanLimit} objects` : `${inMebibytes(scanBytes)} of objects`;
-  const ofSchema = conditions.filter(({ name }) => !serviceFields.has(name));
+  const ofSchema = conditions.filter(({ name }) => !serviceFields.has(name) && name !== validityParameter);
   const constraints = constraintsOf(ofSchema);
   const advice =
     ofSchema.length === conditions.length

@@ -24,6 +24,7 @@ export function listParameters(resource: LiveResource, limits: ProjectLimits): r
     fieldsParameter,
     count,
     ...etags(resource),
+    ...valid(resource),
     ...filters(resource),
   ];
 }
@@ -61,6 +62,13 @@ const count = query("_count", "`false` leaves out `count`, which saves work.", {
 function etags({ schema }: LiveResource): readonly JsonObject[] {
   if (schema.properties.has("_etags")) return [];
   return [query("_etags", "`true` shows the tag of each object too, for `If-Match`.", { type: "boolean" })];
+}
+
+/** Likewise. */
+function valid({ schema }: LiveResource): readonly JsonObject[] {
+  if (schema.properties.has("_valid")) return [];
+  const description = `\`false\`: only objects that don't meet the schema, which was another one when they were stored; for administrators. ${readsEach}.`;
+  return [query("_valid", description, { type: "boolean" })];
 }
 
 /** For programs such as the console: the names of all indexes, as `_sort` takes them. */

@@ -28,6 +28,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     redisServers: () => [],
     oldestRevocationSeconds: () => undefined,
     objects: () => [],
+    invalidStoredObjects: () => [],
     unavailableProjects: () => 0,
     stalled: () => [],
     storedObjects: () => new Map(),

@@ -193,6 +193,7 @@ export function bearer(token: string): string {
 
 export interface ResourceOptions {
   readonly schema?: JsonObject;
+  readonly nextSchema?: JsonObject;
   /** A string stands for a top-level field, or for two with a comma between them. */
   readonly indexes?: readonly (string | IndexField)[];
   readonly access?: Partial<OperationAccess>;
@@ -211,6 +212,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     name,
     uid: `uid-of-resource-${name}`,
     schema: options.schema ?? { type: "object" },
+    ...(options.nextSchema && { nextSchema: options.nextSchema, nextSchemaBinds: true }),
     indexes: (options.indexes ?? []).map((field) => (typeof field === "string" ? topLevelIndex(field) : field)),
     access: {
       create: "Authenticated",

@@ -1472,6 +1472,8 @@ export interface operations {
                 _count?: boolean;
                 /** @description `true` shows the tag of each object too, for `If-Match`. */
                 _etags?: boolean;
+                /** @description `false`: only objects that don't meet the schema, which was another one when they were stored; for administrators. It reads each candidate: for small collections. */
+                _valid?: boolean;
                 /** @description Only objects whose time of creation, in Unix seconds, is greater than this value. */
                 "_metadata.created:gt"?: number;
                 /** @description Only objects whose time of creation, in Unix seconds, is at least this value. */

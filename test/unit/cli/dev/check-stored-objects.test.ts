@@ -66,7 +66,7 @@ describe("stored objects, after a schema has changed,", () => {
     serve({ pages: { type: "integer" } });
     await ended();
     expect(printed).toEqual([
-      "default/shop/api/notes: 3 of 120 stored objects don't fit the new schema: reads return them unchanged, a PUT has to make them fit",
+      "default/shop/api/notes: 3 of 120 stored objects don't fit the new schema: reads return them unchanged, a PUT has to make them fit; for example 01a1fec3-9f61-7000-8a7b-000000000000 at /pages (type)",
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createChangesClient, ServerAway, WatchRefused } from "../../../../cli/watch/changes-client.ts";
+import { createChangesClient } from "../../../../cli/watch/changes-client.ts";
+import { ServerAway, WatchRefused } from "../../../../cli/watch/service.ts";
 
 const url = "https://api.example.org/default/shop/api/books?status=open";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ChangesClient, type ListedPage, ServerAway, WatchRefused } from "../../../../cli/watch/changes-client.ts";
+import type { ChangesClient } from "../../../../cli/watch/changes-client.ts";
+import { type ListedPage, ServerAway, WatchRefused } from "../../../../cli/watch/service.ts";
 import { type WatchOptions, watch } from "../../../../cli/watch/watch.ts";
 import type { ServerSentEvent } from "../../../../core/http/server-sent-events.ts";
 

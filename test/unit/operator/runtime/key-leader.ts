@@ -187,6 +187,7 @@ export function leader(world: World = {}) {
       sync: async () => undefined,
     },
     usageDue: new Map(),
+    checks: { heldSchemas: async () => new Map(), reportsOf: async () => new Map() },
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;

@@ -60,6 +60,7 @@ function outcomeOf(found: ProjectObjects, verdicts: readonly Verdict[]): Project
       refusals: [],
       building: new Map(),
       usage: { storedObjects: undefined, quotaUsage: undefined, isDue: false },
+      checks: new Map(),
     },
     deletion: {
       purged: [],

@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
+import { compileSchema } from "../../../../../core/schema/compile-schema.ts";
 import { createScanSemaphore } from "../../../../../dataplane/objects/list/filter-and-sort.ts";
 import { planQuery } from "../../../../../dataplane/objects/list/query-plan.ts";
 import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
@@ -12,6 +13,9 @@ import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/emb
 import type { Store } from "../../../../../dataplane/store/port.ts";
 import type { Owner } from "../../../../../dataplane/store/ports/refs.ts";
 
+const compiled = compileSchema({});
+if (!compiled.ok) throw new Error("The schema is not valid");
+const { schema } = compiled;
 const collection = { project: { namespace: "default", name: "shop" }, resource: "films" };
 
 function list(store: Store, { limit, order = byCreation, owner }: Asked) {
@@ -21,7 +25,7 @@ function list(store: Store, { limit, order = byCreation, owner }: Asked) {
     indexes: [],
     visible: owner === undefined ? {} : { owner },
     preconditions: undefined,
-    plan: planQuery({ limit, offset: 0, order, filters: [], counted: true, tagged: false, suffix: "" }, []),
+    plan: planQuery({ limit, offset: 0, order, filters: [], counted: true, tagged: false, suffix: "" }, [], schema),
     url: "http://127.0.0.1/api/films",
     onIndexMissing: () => undefined,
     scanSemaphore: createScanSemaphore(),

@@ -1,0 +1,139 @@
+// `jsonplane validate DIR --against URL`: reads what a project has stored, page by page, and says
+// how many objects the schemas of a folder would refuse. Throws WatchRefused where that can't be
+// known.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CheckFigures } from "../../core/config/object-check.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { ApiResource } from "../../core/manifests/generated/apiresource.generated.ts";
+import type { Project } from "../../core/manifests/generated/project.generated.ts";
+import type { Manifest } from "../../core/manifests/validate-manifest.ts";
+import { type CompiledSchema, compileSchema } from "../../core/schema/compile-schema.ts";
+import { nothingChecked, withObject } from "../../dataplane/objects/check/check-step.ts";
+import { type CredentialFiles, credentialFrom } from "../watch/credential.ts";
+import { createService, type ListedPage, ServerAway, type Service, WatchRefused } from "../watch/service.ts";
+
+export interface CheckStoredOptions extends CredentialFiles {
+  /** Base URL of a project, without a trailing slash. */
+  readonly against: string;
+  readonly fetch: typeof fetch;
+}
+
+const attempts = 5;
+const retryMs = 1_000;
+
+/**
+ * How many objects would be invalid; `out` takes a line for each ApiResource of the project, and
+ * for examples.
+ */
+export async function checkStored(
+  manifests: readonly Manifest[],
+  options: CheckStoredOptions,
+  out: (line: string) => void,
+): Promise<number> {
+  const service = createService({
+    fetch: options.fetch,
+    authorization: credentialFrom(options),
+    signal: new AbortController().signal,
+  });
+  const { against } = options;
+  const resources = manifests.filter((manifest): manifest is ApiResource => manifest.kind === "ApiResource");
+  const ref = projectAt(against, resources.map(projectOf));
+  const own = resources.filter((resource) => keyOf(projectOf(resource)) === keyOf(ref));
+  const project = manifests.find(
+    (each): each is Project => each.kind === "Project" && keyOf(each.metadata) === keyOf(ref),
+  );
+  if (project?.spec.authentication.policy !== "Disabled") await requireAdministrator(service, against);
+  let invalid = 0;
+  for (const resource of own) {
+    const name = resource.spec.resourceName ?? resource.metadata.name;
+    const subject = `apiresource.jsonplane.io/${resource.metadata.name}`;
+    const figures = await figuresOf(service, new URL(`${against}/api/${name}`), compiled(resource));
+    for (const line of linesOf(subject, name, figures)) out(line);
+    invalid += figures?.invalid ?? 0;
+  }
+  return invalid;
+}
+
+function projectOf({ metadata, spec }: ApiResource): ProjectRef {
+  return { namespace: metadata.namespace, name: spec.projectRef.name };
+}
+
+function keyOf({ namespace, name }: ProjectRef): string {
+  return `${namespace}/${name}`;
+}
+
+/** Of the projects of the folder, the one that the URL names, or the only one. */
+function projectAt(against: string, refs: readonly ProjectRef[]): ProjectRef {
+  const all = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
+  const [namespace, name] = new URL(against).pathname.split("/").slice(-2);
+  const named = all.filter((ref) => ref.name === name);
+  const exactly = named.filter((ref) => ref.namespace === namespace);
+  for (const [only, ...others] of [exactly, named, all]) if (only !== undefined && others.length === 0) return only;
+  const choice =
+    all.length === 0
+      ? "has no ApiResource"
+      : `has several Projects: end the URL with one of ${all.map(keyOf).join(", ")}`;
+  throw new WatchRefused(`The folder ${choice}`);
+}
+
+/** Anybody else may see a part of the objects, without knowing. */
+async function requireAdministrator(service: Service, against: string): Promise<void> {
+  const reply = await patiently(() => service.read(new URL(`${against}/whoami`), { Accept: "application/json" }));
+  const { role } = (await reply.json()) as { readonly role?: unknown };
+  if (role === "Administrators") return;
+  throw new WatchRefused(
+    "Only an administrator sees all objects: name a file with a key of role Administrators with --api-key-file",
+  );
+}
+
+function compiled({ metadata, spec }: ApiResource): CompiledSchema {
+  const result = compileSchema(spec.schema);
+  if (!result.ok) throw new Error(`The schema of ${metadata.name} was valid before`);
+  return result.schema;
+}
+
+/** Undefined where the project has no such resource yet. */
+async function figuresOf(service: Service, url: URL, schema: CompiledSchema): Promise<CheckFigures | undefined> {
+  let figures = nothingChecked;
+  let cursor: string | undefined = "";
+  while (cursor !== undefined) {
+    const page: ListedPage | undefined = await pageAt(service, url, cursor);
+    if (page === undefined) return undefined;
+    for (const { text } of page.objects) figures = withObject(figures, schema, text);
+    cursor = page.next;
+  }
+  return figures;
+}
+
+async function pageAt(service: Service, url: URL, cursor: string): Promise<ListedPage | undefined> {
+  try {
+    return await patiently(() => service.readPage(url, cursor));
+  } catch (error) {
+    if (error instanceof WatchRefused && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ServerAway) || attempt >= attempts) throw error;
+      await sleep(Math.max(retryMs, error.retryAfterMs));
+    }
+  }
+}
+
+function linesOf(subject: string, resource: string, figures: CheckFigures | undefined): readonly string[] {
+  if (figures === undefined) return [`${subject}: not served there yet`];
+  const { checked, invalid, examples } = figures;
+  if (invalid === 0)
+    return [
+      `${subject}: ${checked === 1 ? "the 1 stored object meets" : `all ${checked} stored objects meet`} the schema`,
+    ];
+  const verb = invalid === 1 ? "doesn't" : "don't";
+  const shown = examples.map(({ id, pointer, keyword }) => `  /api/${resource}/${id}: ${pointer || "/"} (${keyword})`);
+  return [`${subject}: ${invalid} of ${checked} stored objects ${verb} meet the schema, such as`, ...shown];
+}

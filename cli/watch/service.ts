@@ -1,0 +1,144 @@
+// Requests of commands to a service: each with the credential, and pages of lists with exact texts.
+// Throws WatchRefused where asking again would change nothing, and ServerAway where it may.
+
+import { isRetryable } from "../../core/http/event-stream.ts";
+import { elementsOf, valuesOf } from "../../core/json/members.ts";
+
+/** Its message is for the person who started the command. */
+export class WatchRefused extends Error {
+  override readonly name = "WatchRefused";
+  /** Of the response; undefined = nothing was asked. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { status, cause }: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.status = status;
+  }
+}
+
+/** The server can't be reached, or can't answer now. */
+export class ServerAway extends Error {
+  override readonly name = "ServerAway";
+  readonly retryAfterMs: number;
+
+  constructor(message: string, { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export interface ListedObject {
+  readonly id: string;
+  readonly etag: string;
+  /** As JSON, exactly as it was sent. */
+  readonly text: string;
+}
+
+export interface ListedPage {
+  readonly objects: readonly ListedObject[];
+  /** Of the changes of what is listed; undefined = there is no log of them. */
+  readonly position: string | undefined;
+  /** The cursor of the next page; undefined = this is the last one. */
+  readonly next: string | undefined;
+}
+
+export interface ServiceOptions {
+  readonly fetch: typeof fetch;
+  /** The Authorization header, read for each request: tokens are renewed in their file. */
+  readonly authorization: () => Promise<string | undefined>;
+  readonly signal: AbortSignal;
+}
+
+export interface Service {
+  /** Any response; `signal` ends reading it as well. */
+  send(to: URL, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
+  /** A response of 200. */
+  read(to: URL, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
+  /**
+   * A page of the collection, the first one with an empty cursor. Undefined = what is there is no
+   * collection.
+   */
+  readPage(collection: URL, cursor: string): Promise<ListedPage | undefined>;
+}
+
+/** More is refused by projects that don't raise it. */
+const pageLimit = 100;
+const authorizationHint = "; name a file with a credential with --api-key-file or --token-file";
+
+export function createService(options: ServiceOptions): Service {
+  const send = async (
+    to: URL,
+    headers: Readonly<Record<string, string>>,
+    aborted = options.signal,
+  ): Promise<Response> => {
+    const authorization = await options.authorization();
+    const credential = authorization === undefined ? {} : { Authorization: authorization };
+    try {
+      return await options.fetch(to, { headers: { ...headers, ...credential }, signal: aborted });
+    } catch (cause) {
+      throw new ServerAway(`${to.origin} can't be reached${reasonOf(cause)}`, { cause });
+    }
+  };
+
+  const failureOf = async ({ origin, pathname }: URL, response: Response): Promise<Error> => {
+    const said = problemIn(await response.text().catch(() => ""));
+    const message = `${origin}${pathname} answers ${response.status}${said}`;
+    if (isRetryable(response.status)) {
+      return new ServerAway(message, { retryAfterMs: 1_000 * (Number(response.headers.get("retry-after")) || 0) });
+    }
+    const { status } = response;
+    return new WatchRefused(status === 401 ? message + authorizationHint : message, { status });
+  };
+
+  const read: Service["read"] = async (to, headers, aborted) => {
+    const response = await send(to, headers, aborted);
+    if (response.status !== 200) throw await failureOf(to, response);
+    return response;
+  };
+
+  return {
+    send,
+    read,
+    async readPage(collection, cursor) {
+      const page = new URL(collection);
+      const asked = `_cursor=${encodeURIComponent(cursor)}&_limit=${pageLimit}&_etags=true&_count=false`;
+      page.search = [collection.search.slice(1), asked].filter(Boolean).join("&");
+      const response = await read(page, { Accept: "application/json" });
+      const text = await response.text().catch((cause: unknown) => {
+        throw new ServerAway(`${collection.origin} broke off${reasonOf(cause)}`, { cause });
+      });
+      // A path below a root key may be called api/books, too.
+      if (!text.startsWith('{"items":[')) return undefined;
+      return { ...pageOf(text), position: response.headers.get("changes-position") ?? undefined };
+    },
+  };
+}
+
+function pageOf(text: string): Omit<ListedPage, "position"> {
+  const values = valuesOf(text);
+  const etags = JSON.parse(values.get("etags") ?? "{}") as Readonly<Record<string, string>>;
+  const objects = elementsOf(values.get("items") ?? "[]").map((item) => {
+    const { id } = JSON.parse(item) as { readonly id: string };
+    return { id, etag: etags[id] ?? "", text: item };
+  });
+  const { next } = JSON.parse(values.get("links") ?? "{}") as { readonly next?: string };
+  // Nothing but the cursor: a link may lead to another host, which is to get no credential.
+  const cursor = next === undefined ? undefined : new URL(next, "http://localhost").searchParams.get("_cursor");
+  return { objects, next: cursor ?? undefined };
+}
+
+function problemIn(text: string): string {
+  try {
+    const { code, detail } = JSON.parse(text) as { readonly code?: unknown; readonly detail?: unknown };
+    return typeof code === "string" ? ` ${code}${typeof detail === "string" ? `: ${detail}` : ""}` : "";
+  } catch {
+    return "";
+  }
+}
+
+/** fetch hides the reason in the cause. */
+export function reasonOf(failure: unknown): string {
+  const { message, cause } = failure as Error;
+  const said = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : message;
+  return said ? ` (${said})` : "";
+}

@@ -1,0 +1,164 @@
+// The check of stored objects on real Redis: ordered by an operator, carried out by replicas of
+// which one may end in the middle, and known to the operator.
+
+import { beforeEach, describe, expect, it } from "vitest";
+import { checkingLockKey, checkProgressKey } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { type CheckResult, schemaDigest } from "../../core/config/object-check.ts";
+import type { JsonObject } from "../../core/config/types.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
+import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import { carryOutChecks } from "../../dataplane/objects/check/carry-out-checks.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { type CheckOrders, createCheckOrders } from "../../operator/publish/check-orders.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
+import { begunPublisher } from "../support/fleet/publishing.ts";
+import { project, withConfig, withResource } from "../support/http/projects.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
+import { idOf, objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
+
+const schema: JsonObject = { type: "object", properties: { price: { type: "number" } } };
+const ref = { namespace: "default", name: "shop" };
+const books = { project: ref, resource: "books" };
+
+let redisClient: RedisClient;
+let store: Store;
+let orders: CheckOrders;
+let directory: MemoryDirectory;
+let uid: string;
+
+useEmptiedRedis(async (opened) => {
+  ({ redisClient } = opened);
+  store = await openRedisStore({ url: opened.redis.url });
+  orders = createCheckOrders(
+    redisClient,
+    await begunPublisher({ redisClient, keyring: parseKeyring(newKeyringText()) }),
+  );
+  directory = createMemoryDirectory(manualClock());
+  const shop = project("shop", withConfig(ref), withResource("books", { schema }));
+  uid = shop.resources.get("books")?.uid ?? "";
+  directory.replace([shop]);
+});
+
+beforeEach(async () => {
+  for (let n = 1; n <= 175; n += 1) {
+    await store.create(books, objectOf(n, { price: n % 50 === 0 ? '"ten"' : "10" }), 1_000);
+  }
+  return () => store.close();
+});
+
+const order = (of: JsonObject) => ({ ...books, uid, schema: schemaDigest(of), generation: 1 });
+const give = (id: string, of = schema) => orders.order(id, order(of));
+const stateOf = async (id: string) => (await orders.statesOf([id])).get(id);
+
+/** A replica that carries out orders; `pages` = how often it read. */
+function replica(given: Pick<Store, "pageAfter"> = store) {
+  const done: CheckResult[] = [];
+  const failed: unknown[] = [];
+  let pages = 0;
+  const counting: Pick<Store, "pageAfter"> = {
+    pageAfter(...words) {
+      pages += 1;
+      return given.pageAfter(...words);
+    },
+  };
+  const purges = carryOutPurges({
+    redisClient,
+    store,
+    onDone: () => undefined,
+    onFailed: () => undefined,
+    onChecks: (open) => checks.carryOut(open),
+  });
+  const checks = carryOutChecks({
+    redisClient,
+    store: counting,
+    directory: directory.directory,
+    recordDone: purges.recordChecked,
+    onDone: (_order, result) => void done.push(result),
+    onFailed: (_order, error) => void failed.push(error),
+    keepEveryMs: 0,
+    settleMs: 0,
+  });
+  const stop = async () => {
+    await checks.stop();
+    await purges.stop();
+  };
+  return { done, failed, stop, abandon: purges.stop, pages: () => pages };
+}
+
+describe("an order to check stored objects", () => {
+  it("is carried out once by one of several replicas, in steps; ids and places say what is wrong, never values", async () => {
+    const replicas = [replica(), replica()];
+    await give("check:1");
+    await eventually(async () => expect(await stateOf("check:1")).toMatchObject({ state: "done" }));
+    const examples = [50, 100, 150].map((n) => ({ id: idOf(n), pointer: "/price", keyword: "type" }));
+    expect(await stateOf("check:1")).toEqual({
+      state: "done",
+      result: { checked: 175, invalid: 3, examples, endedAt: expect.any(Number) },
+    });
+    for (const each of replicas) await each.stop();
+    expect(replicas.flatMap(({ done }) => done)).toHaveLength(1);
+    expect(replicas.map(({ pages }) => pages()).sort()).toEqual([0, 4]);
+    expect(fieldsOf(await redisClient.read(checkProgressKey, "HGETALL", checkProgressKey)).size).toBe(0);
+  });
+
+  it("goes on where a replica was killed, and counts no object twice", async () => {
+    // It never comes back from its third page, as a process that is killed there.
+    let pages = 0;
+    const killed = replica({
+      pageAfter: (...words) => (++pages === 3 ? new Promise<never>(() => undefined) : store.pageAfter(...words)),
+    });
+    await give("check:2");
+    await eventually(async () =>
+      expect(await stateOf("check:2")).toMatchObject({ state: "open", figures: { checked: 100, invalid: 2 } }),
+    );
+    await killed.abandon();
+    await redisClient.write(checkingLockKey, "DEL", checkingLockKey);
+    const next = replica();
+    await eventually(() => expect(next.done).toMatchObject([{ checked: 175, invalid: 3 }]));
+    expect(next.pages()).toBe(2);
+    expect(killed.done).toEqual([]);
+    await next.stop();
+  });
+
+  it("waits until the replica serves the schema of the order, and is dropped once it is forgotten", async () => {
+    const other: JsonObject = { type: "object" };
+    const waiting = replica();
+    await give("check:3", other);
+    await give("check:4");
+    await eventually(() => expect(waiting.done).toHaveLength(1));
+    expect(await stateOf("check:3")).toEqual({ state: "open", figures: undefined });
+    await orders.forget("check:3");
+    await orders.forget("check:4");
+    expect((await orders.all()).size).toBe(0);
+    expect([await stateOf("check:3"), await stateOf("check:4")]).toEqual([{ state: "lost" }, { state: "lost" }]);
+    await waiting.stop();
+  });
+
+  it("against a schema that is not live yet finds what breaks that one", async () => {
+    const next: JsonObject = { type: "object", required: ["title"] };
+    const checking = replica();
+    await give("check:6", next);
+    await orders.order("check:7", { ...order(next), isNext: true });
+    directory.replace([project("shop", withConfig(ref), withResource("books", { schema, nextSchema: next }))]);
+    await eventually(() => expect(checking.done).toMatchObject([{ checked: 175, invalid: 175 }]));
+    expect(await stateOf("check:6")).toMatchObject({ state: "open" });
+    await checking.stop();
+  });
+
+  it("that fails is tried again, from where it had come", async () => {
+    let pages = 0;
+    const failing = replica({
+      pageAfter: (...words) => (++pages === 2 ? Promise.reject(new Error("away")) : store.pageAfter(...words)),
+    });
+    await give("check:5");
+    await eventually(() => expect(failing.done).toMatchObject([{ checked: 175 }]));
+    expect(failing.failed).toHaveLength(1);
+    expect(failing.pages()).toBe(5);
+    await failing.stop();
+  });
+});

@@ -1,0 +1,309 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type CheckOrder, schemaDigest } from "../../../../core/config/object-check.ts";
+import type { JsonObject, ResourceConfig } from "../../../../core/config/types.ts";
+import { compileResource } from "../../../../operator/compile/child-configs.ts";
+import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
+import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
+import type { ApiResource } from "../../../../operator/model/objects.ts";
+import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
+import type { CheckOrders, CheckState } from "../../../../operator/publish/check-orders.ts";
+import { storedObjectsEventsOf, storedObjectsMembers } from "../../../../operator/status/stored-objects-status.ts";
+import { createObjectChecks, type ObjectChecks } from "../../../../operator/stored-data/object-checks.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+
+const loose: JsonObject = { type: "object" };
+const strict: JsonObject = { type: "object", required: ["price"] };
+const example = { id: "1", pointer: "", keyword: "required" };
+
+let now = 0;
+let given: Map<string, CheckOrder>;
+let states: Map<string, CheckState>;
+let enqueued: string[];
+let books: ApiResource;
+let isGone = false;
+let checks: ObjectChecks;
+
+const orders: CheckOrders = {
+  order: async (id, order) => void given.set(id, order),
+  forget: async (id) => void given.delete(id),
+  all: async () => given,
+  statesOf: async (ids) =>
+    new Map(
+      ids.map((id) => [
+        id,
+        states.get(id) ?? (given.has(id) ? { state: "open", figures: undefined } : { state: "lost" }),
+      ]),
+    ),
+};
+
+beforeEach(() => {
+  now = Date.parse("2026-01-01T00:00:00Z");
+  [given, states, enqueued, isGone] = [new Map(), new Map(), [], false];
+  books = stored("ApiResource", "books");
+  serve(loose);
+  start();
+});
+
+function start(): void {
+  checks = createObjectChecks({
+    now: () => now,
+    orders: () => orders,
+    resourceOf: () => (isGone ? undefined : books),
+    enqueue: (key) => void enqueued.push(key),
+  });
+}
+
+function serve(schema: JsonObject, schemaChange: JsonObject = { storedObjects: "Report" }): void {
+  const { status } = books as { readonly status?: object };
+  books = stored("ApiResource", "books", {
+    metadata: books.metadata,
+    spec: { projectRef: { name: "shop" }, schema, schemaChange },
+    ...(status && { status }),
+  }) as ApiResource;
+}
+
+/** A pass of the operator; the status is written. Returns what it says. */
+async function pass(rollout: RolloutState = "programmed", liveSchema = books.spec.schema): Promise<unknown> {
+  const { uid } = books.metadata;
+  const config = { resources: new Map([["books", { uid, schema: liveSchema }]]) } as never;
+  const objects = { ref: { namespace: "default", name: "shop" }, resources: [books] } as never;
+  const reports = await checks.reportsOf({ objects, config, rollout }, orders);
+  const members = storedObjectsMembers(books, reports.get(uid));
+  const events = storedObjectsEventsOf(books, members).map(({ note }) => note);
+  books = { ...books, status: members } as never;
+  return { ...members, events };
+}
+
+const ids = () => [...given.keys()];
+const find = (invalid: number) => {
+  const examples = invalid > 0 ? [example] : [];
+  states.set(ids()[0] ?? "", { state: "done", result: { checked: 9, invalid, examples, endedAt: now } });
+};
+const looked = async () => {
+  await checks.refresh();
+  return enqueued.splice(0);
+};
+
+it("a check is ordered once every replica serves the schema, and once only", async () => {
+  for (const rollout of ["waiting", "no_replicas"] as const) await pass(rollout);
+  await pass("programmed", strict);
+  expect(ids()).toEqual([]);
+  await pass();
+  await pass();
+  start();
+  await pass();
+  const { uid } = books.metadata;
+  expect([...given.values()]).toEqual([
+    {
+      project: { namespace: "default", name: "shop" },
+      resource: "books",
+      uid,
+      schema: schemaDigest(loose),
+      generation: 1,
+    },
+  ]);
+});
+
+it("nothing is ordered or asked of an ApiResource that declares none", async () => {
+  serve(loose, {});
+  const asked = () => {
+    throw new Error("Redis was asked");
+  };
+  const none = { order: asked, forget: asked, all: asked, statesOf: asked };
+  const objects = { resources: [books] } as never;
+  expect(await checks.reportsOf({ objects, config: undefined, rollout: "programmed" }, none)).toEqual(new Map());
+});
+
+it("what was found is said once, is forgotten then, and stands while the schema is the same", async () => {
+  await pass();
+  expect(await looked()).toEqual([]);
+  find(2);
+  expect([await looked(), await looked()]).toEqual([["default/shop"], []]);
+  expect(await pass()).toMatchObject({
+    storedObjects: { checked: 9, invalid: 2, examples: [example], checkedAt: "2026-01-01T00:00:00Z" },
+    events: [
+      "2 of 9 stored objects don't meet the schema, such as 1 at / (required); GET /api/books?_valid=false lists them",
+    ],
+  });
+  expect([await looked(), ids()]).toEqual([[], []]);
+  expect(await pass()).toMatchObject({ storedObjects: { invalid: 2 }, events: [] });
+  expect(ids()).toEqual([]);
+});
+
+it("progress is said at most every fifteen seconds", async () => {
+  await pass();
+  const open = (checked: number) =>
+    states.set(ids()[0] ?? "", { state: "open", figures: { checked, invalid: 0, examples: [] } });
+  open(100);
+  expect(await looked()).toEqual(["default/shop"]);
+  expect(await pass()).toEqual({
+    storedObjects: { observedGeneration: 1, schema: schemaDigest(loose), checked: 100, invalid: 0 },
+    events: [],
+  });
+  open(200);
+  expect(await looked()).toEqual([]);
+  now += 15_000;
+  expect(await looked()).toEqual(["default/shop"]);
+});
+
+it("another schema is checked anew; the status says meanwhile of which one its figures are", async () => {
+  await pass();
+  find(0);
+  await pass();
+  serve(strict);
+  expect(await pass("waiting")).toMatchObject({ storedObjects: { schema: schemaDigest(loose), invalid: 0 } });
+  await pass();
+  expect([...given.values()].map(({ schema }) => schema)).toEqual([schemaDigest(strict)]);
+  serve(loose);
+  await pass();
+  expect([...given.values()].map(({ schema }) => schema)).toEqual([]);
+});
+
+it("what was found of another schema within the same second is said as well", async () => {
+  await pass();
+  find(0);
+  await pass();
+  serve(strict);
+  await pass();
+  await pass();
+  find(3);
+  expect(await looked()).toEqual(["default/shop"]);
+  expect(await pass()).toMatchObject({ storedObjects: { schema: schemaDigest(strict), invalid: 3 } });
+});
+
+it("invalid objects are checked again after an hour, and valid ones never", async () => {
+  await pass();
+  find(1);
+  await pass();
+  await looked();
+  now += 3_599_000;
+  await pass();
+  expect(ids()).toEqual([]);
+  now += 1_000;
+  expect(await pass()).toMatchObject({ storedObjects: { invalid: 1, checkedAt: "2026-01-01T00:00:00Z" } });
+  expect(ids()).toHaveLength(1);
+  find(0);
+  await pass();
+  await looked();
+  now += 10_000_000;
+  await pass();
+  expect(ids()).toEqual([]);
+});
+
+it("an order that Redis lost is given again; one that nobody wants any more is forgotten", async () => {
+  await pass();
+  given.clear();
+  expect(await looked()).toEqual(["default/shop"]);
+  await pass();
+  expect(ids()).toHaveLength(1);
+  isGone = true;
+  expect([await looked(), ids()]).toEqual([[], []]);
+});
+
+/** A pass that compiles: what is published follows from what was found. */
+async function refusingPass(published: Published): Promise<Verdicts> {
+  const { uid } = books.metadata;
+  const project = (of: object) => ({ resources: new Map([["books", { uid, ...of }]]) }) as never;
+  const objects = { ref: { namespace: "default", name: "shop" }, resources: [books] } as never;
+  const heldSchemas = await checks.heldSchemas(objects, project(published), orders);
+  const result = compileResource(books, { checkResource: createResourceCheck(), heldSchemas }, [published as never]);
+  const [config] = servedConfigs(books, result, []);
+  const rollout = "programmed" as const;
+  const reports = await checks.reportsOf({ objects, config: project(config as object), rollout }, orders);
+  books = { ...books, status: storedObjectsMembers(books, reports.get(uid)) } as never;
+  const { schema, nextSchema, nextSchemaBinds } = config as ResourceConfig;
+  return { reason: result.ok ? "live" : result.refusal.reason, schema, nextSchema, nextSchemaBinds };
+}
+
+type Published = Pick<ResourceConfig, "schema" | "nextSchema" | "nextSchemaBinds">;
+
+interface Verdicts {
+  readonly reason: string;
+  readonly schema: JsonObject;
+  readonly nextSchema: JsonObject | undefined;
+  readonly nextSchemaBinds: true | undefined;
+}
+
+describe("with Refuse, a new schema", () => {
+  beforeEach(() => {
+    books = { ...books, metadata: { ...books.metadata, generation: 2 } };
+    serve(strict, { storedObjects: "Refuse" });
+  });
+  const checking = { schema: loose, nextSchema: strict, nextSchemaBinds: true } as const;
+  const pending = { reason: "CheckingStoredObjects", ...checking };
+
+  it("is published beside the one that is served, checked, and live once all stored objects meet it", async () => {
+    expect(await refusingPass({ schema: loose })).toMatchObject(pending);
+    expect([...given.values()]).toMatchObject([{ schema: schemaDigest(strict), isNext: true, generation: 2 }]);
+    expect(await refusingPass(checking)).toMatchObject(pending);
+    find(0);
+    expect(await looked()).toEqual(["default/shop"]);
+    const live = { reason: "live", schema: strict, nextSchema: undefined };
+    expect(await refusingPass(checking)).toMatchObject(live);
+    expect(books.status).toMatchObject({ storedObjects: { checked: 9, invalid: 0, checkedAt: expect.any(String) } });
+    expect([await looked(), ids()]).toEqual([[], []]);
+    expect(await refusingPass({ schema: strict })).toMatchObject(live);
+  });
+
+  it("is not decided upon in the middle of a pass: what was found meanwhile is said by the next one", async () => {
+    await refusingPass({ schema: loose });
+    const { statesOf } = orders;
+    const found = (): void => find(0);
+    const meanwhile: CheckOrders = {
+      ...orders,
+      async statesOf(asked) {
+        found();
+        return await statesOf(asked);
+      },
+    };
+    const { uid } = books.metadata;
+    const config = { resources: new Map([["books", { uid, ...checking }]]) } as never;
+    const objects = { ref: { namespace: "default", name: "shop" }, resources: [books] } as never;
+    const reports = await checks.reportsOf({ objects, config, rollout: "programmed" }, meanwhile);
+    expect(reports.get(uid)).toEqual({ schema: schemaDigest(strict) });
+    expect(await looked()).toEqual(["default/shop"]);
+    expect(ids()).toHaveLength(1);
+  });
+
+  const unbound = { schema: loose, nextSchema: strict, nextSchemaBinds: undefined };
+  const refused = { reason: "StoredObjectsInvalid", ...unbound };
+  const isProbe = () => [...given.values()].map((order) => order.isProbe === true);
+
+  it("is refused as long as some don't meet it, binds nobody then, and is tried again after an edit", async () => {
+    await refusingPass({ schema: loose });
+    find(2);
+    expect(await refusingPass(checking)).toMatchObject(refused);
+    expect([await looked(), await looked(), isProbe()]).toEqual([[], [], [false]]);
+    start();
+    expect(await refusingPass({ schema: loose })).toMatchObject(refused);
+    books = { ...books, metadata: { ...books.metadata, generation: 3 } };
+    expect(await refusingPass({ schema: loose })).toMatchObject(pending);
+    expect([...given.values()]).toMatchObject([{ isNext: true, generation: 3 }]);
+  });
+
+  it("is probed every ten minutes while it is refused, and tried again once the probe finds nothing", async () => {
+    await refusingPass({ schema: loose });
+    find(2);
+    await refusingPass(checking);
+    for (const invalid of [1, 0]) {
+      now += 600_000;
+      expect(await looked()).toEqual(["default/shop"]);
+      expect(await refusingPass({ schema: loose })).toMatchObject(refused);
+      expect(isProbe()).toEqual([true]);
+      expect(await refusingPass({ schema: loose })).toMatchObject(refused);
+      find(invalid);
+      expect(await looked()).toEqual(["default/shop"]);
+      expect(await refusingPass({ schema: loose })).toMatchObject(invalid === 0 ? pending : refused);
+      expect(books.status).toMatchObject({ storedObjects: { invalid: 1 } });
+    }
+    expect(isProbe()).toEqual([false]);
+  });
+
+  it("is live at once where the manifest stops to ask for the check, which is then made of the live one", async () => {
+    await refusingPass({ schema: loose });
+    serve(strict);
+    expect(await refusingPass(checking)).toMatchObject({ reason: "live", schema: strict });
+    expect([...given.values()]).toMatchObject([{ schema: schemaDigest(strict) }]);
+    expect([...given.values()][0]?.isNext).toBeUndefined();
+  });
+});
