@@ -1,7 +1,7 @@
 // What was found of schemas that are live only once no stored object breaks them, before it is
-// decided what to serve. A schema that was refused stays so until its spec is edited, or a probe has
-// found nothing any more: it binds nobody, since clients that write by the former schema are not to
-// be refused every ten minutes.
+// decided what to serve. A schema that was refused stays so until its spec is edited, or a probe
+// has found nothing any more: it binds nobody, since clients that write by the former schema are
+// not to be refused every ten minutes.
 
 import type { CheckFigures, CheckResult } from "../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject } from "../../core/config/types.ts";

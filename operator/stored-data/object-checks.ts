@@ -175,7 +175,8 @@ interface FoundContext {
 function foundIn(state: CheckState, { resource, check, place }: FoundContext): Pick<CheckReport, "found"> {
   if (state.state === "done") {
     const isUndecided = place === "next" || (check.isProbe === true && state.result.invalid === 0);
-    return isUndecided ? {} : { found: state.result };
+    if (isUndecided) return {};
+    return { found: state.result };
   }
   const reported = reportedIn(resource);
   const isChecked = reported?.schema === check.schema && reported.checkedAt !== undefined;
