@@ -1,7 +1,7 @@
 // What an index has of an object: an encoded value, or nothing where the index leaves it out.
 
-import { nameOfRule } from "../../core/config/building-indexes.ts";
 import type { FieldPath, UniqueRule } from "../../core/config/types.ts";
+import { maxUniqueLength, nameOfRule } from "../../core/config/unique-rules.ts";
 import { folded } from "../../core/json/case-folding.ts";
 import { encodedExpiry } from "./expiry.ts";
 import { betweenValues, encodeIndexed, encodeSortValue } from "./order.ts";
@@ -20,18 +20,17 @@ export function entryValue(index: StoreIndex, textAt: TextAt): string | undefine
 /** Where an entry's value comes from. */
 export function pathsOf({ path, parts, purpose }: StoreIndex): readonly FieldPath["path"][] {
   if (purpose === undefined || "expiry" in purpose) return parts?.map((part) => part.path) ?? [path];
-  const { where = [] } = purpose.unique;
-  return [...identifyingPaths(purpose.unique), ...where.map(({ field }) => field.path)];
+  const { fields, where = [] } = purpose.unique;
+  const paths = [...fields, ...where.map(({ field }) => field)].map(({ path }) => path);
+  return [...paths, ...ownerPaths(purpose.unique)];
 }
 
-const ownerPaths = [
-  ["_metadata", "creator_type"],
-  ["_metadata", "creator"],
-] as const;
-
-function identifyingPaths({ fields, per }: UniqueRule): readonly FieldPath["path"][] {
-  const paths = fields.map(({ path }) => path);
-  return per === undefined ? paths : [...paths, ...ownerPaths];
+function ownerPaths({ per }: UniqueRule): readonly FieldPath["path"][] {
+  if (per === undefined) return [];
+  return [
+    ["_metadata", "creator_type"],
+    ["_metadata", "creator"],
+  ];
 }
 
 /** The rule that the index is kept for, if it is for one. */
@@ -51,8 +50,11 @@ export function uniqueIndex(rule: UniqueRule): StoreIndex {
  */
 export function uniqueValue(rule: UniqueRule, textAt: TextAt): string | undefined {
   if (!isWithin(rule, textAt)) return undefined;
-  const values = identifyingPaths(rule).map((path) => scalarValue(textAt(path), rule.ignoreCase === true));
-  return values.includes(undefined) ? undefined : values.join(betweenValues);
+  const values = rule.fields.map(({ path }) => scalarValue(textAt(path), rule.ignoreCase === true));
+  if (values.includes(undefined)) return undefined;
+  // As it is: names of callers are case-sensitive, and may be longer than a field.
+  const owner = ownerPaths(rule).map((path) => encodeSortValue(textAt(path)));
+  return [...values, ...owner].join(betweenValues);
 }
 
 /** Whether an object with these values is one of those that the rule is about. */
@@ -61,9 +63,6 @@ export function isWithin({ where = [] }: UniqueRule, textAt: TextAt): boolean {
     ({ field, value }) => encodeSortValue(textAt(field.path)) === encodeSortValue(JSON.stringify(value)),
   );
 }
-
-/** Code points of a string; all of them count in an encoding (encodedStringBytes in order.ts). */
-export const maxUniqueLength = 256;
 
 function scalarValue(text: string | undefined, ignoreCase: boolean): string | undefined {
   if (text === undefined || "n[{".includes(text.charAt(0))) return undefined;

@@ -2,6 +2,7 @@
 // and says what to write, fields that the schema doesn't bound, and conditions that never hold.
 
 import type { UniqueRule } from "../../core/config/types.ts";
+import { maxUniqueLength } from "../../core/config/unique-rules.ts";
 import { type CheckedSchema, resolveField } from "../../core/schema/compile-schema.ts";
 import type { DeclaredProperty, JsonType } from "../../core/schema/declared-properties.ts";
 import type { ApiResource } from "../model/objects.ts";
@@ -9,8 +10,6 @@ import { type Fault, type Result, refuseAll } from "../model/verdict.ts";
 import { undeclared } from "./meant-field.ts";
 
 type Rule = NonNullable<ApiResource["spec"]["unique"]>[number];
-
-const maxLength = 256;
 
 export function checkUnique(schema: CheckedSchema, rules: readonly Rule[]): Result<readonly UniqueRule[]> {
   const faults = rules.flatMap((rule, at) => {
@@ -49,8 +48,8 @@ function unboundedFault({
   if (type === undefined || others.length > 0 || !scalars.has(type)) {
     return `The schema must give "${name}" one type: string, number, integer or boolean, and perhaps null`;
   }
-  if (type !== "string" || length <= maxLength) return undefined;
-  return `The schema must bound "${name}": give it a maxLength of at most ${maxLength}, or an enum`;
+  if (type !== "string" || length <= maxUniqueLength) return undefined;
+  return `The schema must bound "${name}": give it a maxLength of at most ${maxUniqueLength}, or an enum`;
 }
 
 function whereFaults(schema: CheckedSchema, { where = {} }: Rule, pointer: string): readonly Fault[] {

@@ -1,9 +1,9 @@
 // Makes the whole `status` of an object of each kind out of what the stages found. What only the
 // resolve stage knows, and did not say again, stays as it was.
 
-import { nameOfRule } from "../../core/config/building-indexes.ts";
 import { resourceField } from "../../core/config/fields.ts";
 import type { CompiledProject, IndexField, ProjectLimits } from "../../core/config/types.ts";
+import { nameOfRule } from "../../core/config/unique-rules.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";

@@ -23,7 +23,12 @@ export function describeUnique(name: string, make: MakeStore): void {
 
 function describeWrites(subject: () => StoreUnderTest): void {
   const rule: UniqueRule = { fields: [a], ignoreCase: true };
-  const other: UniqueRule = { fields: [b], per: "Owner", where: [{ field: { name: "c", path: ["c"] }, value: false }] };
+  const other: UniqueRule = {
+    fields: [b],
+    ignoreCase: true,
+    per: "Owner",
+    where: [{ field: { name: "c", path: ["c"] }, value: false }],
+  };
   const rules = [b, uniqueIndex(other), a, uniqueIndex(rule)];
   const created = { outcome: "created" };
   const replaced = { outcome: "replaced" };
@@ -76,6 +81,19 @@ function describeWrites(subject: () => StoreUnderTest): void {
     const archived = at(4, "true", "user:u1");
     expect(await store.create(collection, archived, plenty)).toMatchObject(created);
     expect(await store.replace(collection, at(4, "false", "user:u1"), archived)).toEqual(refusedBy(other));
+  });
+
+  it("compares per Owner names of owners as they are, in their case and at any length", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    await store.declareIndexes(collection, rules, 1);
+    const owners = ["external:corp/ada", "external:corp/Ada", `external:${"i".repeat(253)}/${"u".repeat(256)}`];
+    for (const [at, owner] of owners.entries()) {
+      const make = (n: number, text: string) =>
+        store.create(collection, objectOf(2 * at + n, { b: text, c: "false" }, owner), plenty);
+      expect(await make(1, '"x"')).toMatchObject(created);
+      expect(await make(2, '"X"')).toEqual(refusedBy(other));
+    }
   });
 
   it("lets one of many creates that come at once have a value", async () => {
