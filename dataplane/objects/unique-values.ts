@@ -36,8 +36,13 @@ export interface UpsertPlan {
   readonly rule: UniqueRule;
   /** What the rule has of such an object of this owner; undefined = no object can have these. */
   encodedFor(metadata: { readonly creator: string; readonly creator_type: string }): string | undefined;
-  /** The body, with those values that it leaves out. */
+  /** The body of a new object, with those values that it leaves out. */
   filledIn(body: CanonicalJson): CanonicalJson;
+  /**
+   * That of an update: inside of objects that it sends, which replace the stored ones. So a request
+   * means the same when it is repeated.
+   */
+  filledInside(body: CanonicalJson): CanonicalJson;
   /** Throws `validation_failed` where the object that would be stored has other values. */
   requireValues(text: string): void;
 }
@@ -83,10 +88,10 @@ function upsertOf(rule: UniqueRule, values: readonly NamedValue[]): UpsertPlan {
         values.find(({ field }) => field.path === path)?.text ?? valueAt(JSON.stringify({ _metadata: metadata }), path);
       return uniqueValue(everywhere, textAt);
     },
-    filledIn(body) {
-      if (body.kind !== "object") return body;
-      const text = values.reduce((filled, { field, text }) => withMissing(filled, field.path, text), body.text);
-      return { ...body, text };
+    filledIn: (body) => filled(body, values),
+    filledInside(body) {
+      const isSent = ({ field: { path } }: NamedValue): boolean => valueAt(body.text, path.slice(0, 1)) !== undefined;
+      return filled(body, values.filter(isSent));
     },
     requireValues(text) {
       const wrong = values.filter((value) => !isSame(text, value)).map(({ field }) => field);
@@ -101,6 +106,11 @@ function upsertOf(rule: UniqueRule, values: readonly NamedValue[]): UpsertPlan {
         );
     },
   };
+}
+
+function filled(body: CanonicalJson, values: readonly NamedValue[]): CanonicalJson {
+  if (body.kind !== "object") return body;
+  return { ...body, text: values.reduce((text, value) => withMissing(text, value.field.path, value.text), body.text) };
 }
 
 /** With a value at the path, unless there is one or no object that could have it. */

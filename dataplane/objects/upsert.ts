@@ -12,7 +12,7 @@ import type { StoredObject } from "../store/ports/objects.ts";
 import { indexBuilding } from "./list/refusals.ts";
 import type { ObjectsDeps, ObjectsPlan } from "./plan.ts";
 import { notUnique, type UpsertPlan } from "./unique-values.ts";
-import { createdResponse, createNew, type ObjectWrite, repeatedly, replaceStored } from "./write.ts";
+import { createdResponse, createNew, type ObjectWrite, ownerOfStored, repeatedly, replaceStored } from "./write.ts";
 
 export function upsertObject(
   deps: ObjectsDeps,
@@ -40,7 +40,7 @@ export function upsertObject(
   });
 }
 
-/** `hidden`: the caller may not see the object, if there is one. No object has no value. */
+/** `hidden`: the caller may not see the object. No object has no value. */
 async function find(
   { preparer }: ObjectsDeps,
   { store, collection, resource, grant }: ObjectsPlan,
@@ -58,6 +58,9 @@ async function find(
   if (found.outcome !== "found") throw notUnique(rule);
   const [id] = found.ids;
   if (id === undefined) return "absent";
-  const stored = await store.read(collection, id, grant.visible);
-  return stored ?? (grant.visible.owner === undefined ? "absent" : "hidden");
+  // Anyone's: one that is gone since must not look like a hidden one.
+  const stored = await store.read(collection, id, {});
+  if (stored === undefined) return "absent";
+  const { owner } = grant.visible;
+  return owner === undefined || owner === ownerOfStored(stored) ? stored : "hidden";
 }

@@ -140,7 +140,10 @@ export async function replaceStored(
   const owner = requireOwner(plan, stored);
   requirePreconditions(preconditions, stored.text);
   const text = await plan.limiter.runFairly(
-    () => (patch ? validatePatch(rules, patch, stored.text) : validateUpdate(rules, body, stored.text)),
+    () =>
+      patch
+        ? validatePatch(rules, patch, stored.text)
+        : validateUpdate(rules, upsert?.filledInside(body) ?? body, stored.text),
     request.admission.slot,
   );
   upsert?.requireValues(text);
@@ -207,10 +210,14 @@ export async function requireVisible({ plan, subPath: [id = ""] }: ObjectsReques
 
 /** The owner of an object that the caller may change. */
 export function requireOwner({ grant }: ObjectsPlan, stored: StoredObject): Owner {
-  const { creator, creator_type } = metadataOf(stored.text);
-  const owner = `${creator_type}:${creator}`;
+  const owner = ownerOfStored(stored);
   if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notWritable();
   return owner;
+}
+
+export function ownerOfStored({ text }: StoredObject): Owner {
+  const { creator, creator_type } = metadataOf(text);
+  return `${creator_type}:${creator}`;
 }
 
 export function missing(): Problem {

@@ -82,8 +82,10 @@ describeServedOnBothStores("a PUT of a collection", (serve) => {
       slug: "one",
       tenant: "T",
     });
-    const placed = await put("books?at.row=5", { title: "x", at: { shelf: 1 } });
-    expect([placed.status, placed.json().at]).toEqual([201, { shelf: 1, row: 5 }]);
+    for (const status of [201, 200]) {
+      const placed = await put("books?at.row=5", { title: "x", at: { shelf: 1 } });
+      expect([placed.status, placed.json().at]).toEqual([status, { shelf: 1, row: 5 }]);
+    }
     expect((await put("books?at.row=5.0", { title: "y" })).json()).toMatchObject({ title: "y", at: { row: 5 } });
   });
 
@@ -200,6 +202,29 @@ describeServed("a PUT of a collection that another replica overtakes", (serve) =
       200,
       expect.objectContaining({ id: created?.json<ServedObject>().id, title: "second" }),
     ]);
+  });
+});
+
+describeServed("a PUT of a collection whose object goes while it looks", (serve) => {
+  it("changes the one that the same caller created in its place", async () => {
+    const first = await serve(shop);
+    const found = await make(first, "books", { isbn: "moved" }, key);
+    let next: ServedObject | undefined;
+    const overtaken = wrapMethods(first.store, (name, method) =>
+      name !== "read"
+        ? method
+        : async (...args) => {
+            if (next === undefined) {
+              await first.send(`/api/books/${found.id}`, { method: "DELETE", as: key });
+              next = await make(first, "books", { isbn: "moved" }, key);
+            }
+            return method(...args);
+          },
+    );
+    const late = await serveFrom(overtaken, [shop], { namespace: first.namespace });
+    onTestFinished(() => late.plane.close());
+    const changed = await late.send("/api/books?isbn=moved", { method: "PUT", body: { title: "new" }, as: key });
+    expect([changed.status, changed.json<ServedObject>().id]).toEqual([200, next?.id]);
   });
 });
 
