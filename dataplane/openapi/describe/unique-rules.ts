@@ -18,7 +18,7 @@ const upsertOperation: OperationEntry = {
   name: "upsert",
   summary: "Create or change the object that has these values",
   description:
-    "Send the fields of one unique rule, and no other parameters. The object that has these values is changed as by a PUT of it; if there is none, it is created with them.",
+    "Send the fields of one unique rule, and no other parameters. The object that has these values is changed as by a PUT of it; if there is none, it is created with them, as by a POST.",
   operation: "update",
   needs: ["read", "create"],
   queries: "upsert",
