@@ -4,10 +4,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UniqueRule } from "../../core/config/types.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { valueAt } from "../../core/json/members.ts";
 import { creatorOf } from "../authenticate/caller.ts";
 import { requirePreconditions } from "../http/conditional-requests.ts";
 import type { HttpResponse } from "../http/exchange.ts";
-import { uniqueIndex } from "../store/entry-values.ts";
+import { uniqueIndex, uniqueValue } from "../store/entry-values.ts";
 import type { StoredObject } from "../store/ports/objects.ts";
 import { indexBuilding } from "./list/refusals.ts";
 import type { ObjectsDeps, ObjectsPlan } from "./plan.ts";
@@ -60,7 +61,7 @@ async function find(
   if (id === undefined) return "absent";
   // Anyone's: one that is gone since must not look like a hidden one.
   const stored = await store.read(collection, id, {});
-  if (stored === undefined) return "absent";
+  if (stored === undefined || uniqueValue(rule, (path) => valueAt(stored.text, path)) !== value) return "absent";
   const { owner } = grant.visible;
   return owner === undefined || owner === ownerOfStored(stored) ? stored : "hidden";
 }

@@ -205,26 +205,43 @@ describeServed("a PUT of a collection that another replica overtakes", (serve) =
   });
 });
 
-describeServed("a PUT of a collection whose object goes while it looks", (serve) => {
-  it("changes the one that the same caller created in its place", async () => {
+describeServed("a PUT of a collection whose object changes while it looks", (serve) => {
+  /** `meanwhile` runs between finding the id of the object that has the value and reading it. */
+  async function overtakenPut(meanwhile: (served: Served, found: ServedObject) => Promise<unknown>) {
     const first = await serve(shop);
-    const found = await make(first, "books", { isbn: "moved" }, key);
-    let next: ServedObject | undefined;
+    const found = await make(first, "books", { isbn: "1" }, key);
+    let overtaking: Promise<unknown> | undefined;
     const overtaken = wrapMethods(first.store, (name, method) =>
       name !== "read"
         ? method
         : async (...args) => {
-            if (next === undefined) {
-              await first.send(`/api/books/${found.id}`, { method: "DELETE", as: key });
-              next = await make(first, "books", { isbn: "moved" }, key);
-            }
+            overtaking ??= meanwhile(first, found);
+            await overtaking;
             return method(...args);
           },
     );
     const late = await serveFrom(overtaken, [shop], { namespace: first.namespace });
     onTestFinished(() => late.plane.close());
-    const changed = await late.send("/api/books?isbn=moved", { method: "PUT", body: { title: "new" }, as: key });
-    expect([changed.status, changed.json<ServedObject>().id]).toEqual([200, next?.id]);
+    const body = { isbn: "1", title: "new" };
+    const changed = await late.send("/api/books?isbn=1", { method: "PUT", body, as: key });
+    return { changed, books: (await list(first, "books?_sort=id&_fields=isbn,title", key)).items };
+  }
+
+  it("changes the one that the same caller created in its place", async () => {
+    const { changed, books } = await overtakenPut(async (served, { id }) => {
+      await served.send(`/api/books/${id}`, { method: "DELETE", as: key });
+      await make(served, "books", { isbn: "1" }, key);
+    });
+    expect(changed.status).toBe(200);
+    expect(books).toEqual([{ id: changed.json<ServedObject>().id, isbn: "1", title: "new" }]);
+  });
+
+  it("creates one where that has another value now, and leaves that one alone", async () => {
+    const { changed, books } = await overtakenPut((served, { id }) =>
+      served.send(`/api/books/${id}`, { method: "PATCH", body: { isbn: "2" }, as: key }),
+    );
+    expect(changed.status).toBe(201);
+    expect(books).toMatchObject([{ isbn: "2" }, { isbn: "1", title: "new" }]);
   });
 });
 
