@@ -8,7 +8,7 @@ import type { Fields } from "../../core/log/logger.ts";
 import { mapLimited } from "../../core/map-limited.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { Directory, LiveResource } from "../config/directory.ts";
-import { betweenLooksMs, type Expiry, type ObjectExpiry, type TakenCollection } from "../store/ports/expiry.ts";
+import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry, type TakenCollection } from "../store/ports/expiry.ts";
 import { type CollectionRef, collectionOf } from "../store/ports/refs.ts";
 
 export interface SweepDeps {
@@ -41,6 +41,8 @@ const quietPauseMs = 5_000;
 const quietMs = 2 * betweenLooksMs;
 /** Between two steps in one collection: requests come first. */
 const stepPauseMs = 2;
+/** What takes longer goes on in a later round: others have their turn, in this replica or another. */
+const turnMs = 500;
 /** Another replica takes over a collection that is not given back after this time. */
 const takenMs = 10_000;
 /** Redis may have lost the notes of what expires. */
@@ -105,7 +107,7 @@ async function round(deps: SweepDeps, signal: AbortSignal): Promise<number> {
 async function noteLoaded({ store, directory }: SweepDeps): Promise<void> {
   for (const { config, resources } of directory.loaded()) {
     for (const { config: resource } of resources.values()) {
-      if (resource.expiry !== undefined) await store.noteExpiring(collectionOf(config, resource), 0);
+      if (resource.expiry !== undefined) await store.noteExpiring(collectionOf(config, resource));
     }
   }
 }
@@ -114,31 +116,24 @@ async function sweep(deps: SweepDeps, taken: TakenCollection, signal: AbortSigna
   const { store, observe } = deps;
   const found = await store.nextExpiry(taken.collection);
   if (found === undefined) return void (await store.takeAgain(taken, undefined));
-  const overdueMs = overdueOf(found);
   // Only what has to be removed wants the configuration, which may have to be loaded.
-  const collection = overdueMs === undefined ? undefined : await liveCollection(deps, taken.collection);
+  const collection = !isDue(found) ? undefined : await liveCollection(deps, taken.collection);
   if (collection === "gone") return void (await store.takeAgain(taken, undefined));
   if (collection === "unavailable") return;
   let left: Expiry = found;
   let removed = 0;
-  let held: TakenCollection | undefined = taken;
-  while (collection !== undefined && overdueOf(left) !== undefined && !signal.aborted) {
+  const end = performance.now() + turnMs;
+  while (collection !== undefined && isDue(left) && performance.now() < end && !signal.aborted) {
     const step = await store.removeExpired(collection);
     left = step;
     removed += step.removed;
     // Others remove them as well, or nobody can: the next round looks.
     if (step.removed === 0) break;
-    held &&= await store.takeAgain(held, takenMs);
     await pauseUnlessAborted(systemTimers, stepPauseMs, signal);
   }
-  observe?.({ removed, overdueSeconds: (overdueMs ?? 0) / 1_000 });
+  observe?.({ removed, overdueSeconds: Math.max(0, found.now - (found.next ?? found.now)) / 1_000 });
   const inMs = left.next === undefined ? betweenLooksMs : left.next - left.now;
-  if (held !== undefined) await store.takeAgain(held, Math.max(0, Math.min(betweenLooksMs, inMs)));
-}
-
-/** For how long the object has expired that did so first; undefined = none has. */
-function overdueOf({ now, next }: Expiry): number | undefined {
-  return next === undefined || next > now ? undefined : now - next;
+  await store.takeAgain(taken, Math.max(0, Math.min(betweenLooksMs, inMs)));
 }
 
 /** `gone`: nothing of it expires any more. */

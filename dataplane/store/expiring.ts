@@ -2,11 +2,13 @@
 // call finds an object, although it is removed a little later. Lists remove what has expired before
 // they read, so that counts and pages are exact.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ExpiryConfig } from "../../core/config/types.ts";
 import { isStoreFailure, OutcomeUnknown, WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import { valueAt } from "../../core/json/members.ts";
+import { createSemaphore } from "../../core/semaphore.ts";
 import { expiryTime, hasExpired } from "./expiry.ts";
-import { betweenLooksMs, type ObjectExpiry } from "./ports/expiry.ts";
+import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry } from "./ports/expiry.ts";
 import type { Candidates, ObjectLists, Page } from "./ports/lists.ts";
 import type { ObjectReads, ObjectWrites } from "./ports/objects.ts";
 import type { CollectionRef } from "./ports/refs.ts";
@@ -25,7 +27,10 @@ export interface ExpiringDeps {
   monotonic(): number;
 }
 
-/** `removeExpired` is shared by all who want the same objects removed at once. */
+/**
+ * `removeExpired` is shared by all who want the same objects removed at once, and takes turns:
+ * however many collections have something to remove, a request waits in Redis behind few steps.
+ */
 export function withExpiry(given: ExpiringDeps): Objects & Pick<ObjectExpiry, "removeExpired"> {
   const removeExpired = sharedSteps(given.expiry.removeExpired);
   const deps = { ...given, expiry: { ...given.expiry, removeExpired } };
@@ -33,12 +38,20 @@ export function withExpiry(given: ExpiringDeps): Objects & Pick<ObjectExpiry, "r
   return { ...expiringObjects(deps, settled), ...expiringLists(deps, settled), removeExpired };
 }
 
+/** One computes what to remove while Redis removes for the other. */
+const stepsAtOnce = 2;
+
 function sharedSteps(removeExpired: ObjectExpiry["removeExpired"]): ObjectExpiry["removeExpired"] {
   const steps = new Map<string, ReturnType<typeof removeExpired>>();
+  const refusal = () => new Error("Any number of steps may wait");
+  const turns = createSemaphore({ concurrency: stepsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal });
+  const step = async (collection: CollectionRef): ReturnType<typeof removeExpired> => {
+    await turns.acquire(keyOfProject(collection.project));
+    return await removeExpired(collection).finally(turns.release);
+  };
   return (collection) => {
-    const { project, resource } = collection;
-    const name = `${project.namespace}/${project.name}/${resource}`;
-    const underWay = steps.get(name) ?? removeExpired(collection).finally(() => steps.delete(name));
+    const name = `${keyOfProject(collection.project)}/${collection.resource}`;
+    const underWay = steps.get(name) ?? step(collection).finally(() => steps.delete(name));
     steps.set(name, underWay);
     return underWay;
   };
@@ -77,26 +90,31 @@ function createSettling({ expiry, time, monotonic }: ExpiringDeps): Settle {
     const found = await expiry.nextExpiry(collection);
     // There is no index while the store takes no declaration.
     if (found === undefined) return { now: await time(collection), isComplete: false };
-    const { now, next } = found;
-    return next === undefined || next > now ? { now, isComplete: true } : undefined;
+    return isDue(found) ? undefined : { now: found.now, isComplete: true };
   };
   return async (collection) => {
     const deadline = monotonic() + settlingMs;
     let settled = await look(collection);
-    while (settled === undefined && monotonic() < deadline && (await removeSome(expiry, collection)))
-      settled = await look(collection);
+    while (settled === undefined && monotonic() < deadline) {
+      const step = await removeSome(expiry, collection);
+      if (step === "refused") break;
+      // A step may have begun before this call.
+      if (step === "unknown" || !isDue(step)) settled = await look(collection);
+    }
     return settled ?? { now: await time(collection), isComplete: false };
   };
 }
 
-/** False while the store refuses writes. What a lost answer meant, the next look shows. */
-async function removeSome(expiry: Pick<ObjectExpiry, "removeExpired">, collection: CollectionRef): Promise<boolean> {
+/** `refused`: the store refuses writes. `unknown`: the next look shows what a lost answer meant. */
+async function removeSome(
+  expiry: Pick<ObjectExpiry, "removeExpired">,
+  collection: CollectionRef,
+): Promise<Expiry | "refused" | "unknown"> {
   try {
-    await expiry.removeExpired(collection);
-    return true;
+    return await expiry.removeExpired(collection);
   } catch (error) {
-    if (error instanceof WritesRefused) return false;
-    if (error instanceof OutcomeUnknown || error instanceof WriteConflict) return true;
+    if (error instanceof WritesRefused) return "refused";
+    if (error instanceof OutcomeUnknown || error instanceof WriteConflict) return "unknown";
     throw error;
   }
 }
@@ -129,7 +147,10 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
       return await objects.create(collection, object, maxObjects);
     },
     async replace(collection, object, previous) {
-      if (await hasEnded(collection, object.text)) return { outcome: "expired" };
+      if (await hasEnded(collection, object.text)) {
+        // It is gone, unless the update brings it an end.
+        return { outcome: (await hasEnded(collection, previous.text)) ? "not_found" : "expired" };
+      }
       const replaced = await objects.replace(collection, object, previous);
       if (collection.expiry === undefined || replaced.outcome !== "not_unique") return replaced;
       await settled(collection);

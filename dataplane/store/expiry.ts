@@ -3,6 +3,7 @@
 import type { ExpiryConfig, FieldPath } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { unixMilliseconds } from "../../core/rfc3339.ts";
+import { hasSameEntries } from "./order.ts";
 import type { StoreIndex } from "./ports/indexes.ts";
 
 /** The largest with fifteen digits; years of RFC 3339 end long before it. */
@@ -21,8 +22,11 @@ export function expiryIndex(expiry: ExpiryConfig): StoreIndex {
   return { name: `expiry(${path.join(".")})`, path, purpose: { expiry } };
 }
 
-export function isOfExpiry({ purpose }: StoreIndex): boolean {
-  return purpose !== undefined && "expiry" in purpose;
+/** `expiry` = the declaration that it has to be of; undefined = any. */
+export function isOfExpiry(index: StoreIndex, expiry?: ExpiryConfig): boolean {
+  const { purpose } = index;
+  if (purpose === undefined || !("expiry" in purpose)) return false;
+  return expiry === undefined || hasSameEntries(index, expiryIndex(expiry));
 }
 
 /**

@@ -21,7 +21,7 @@ export function createExpiry(deps: ObjectDeps): ObjectExpiry {
 
   function find(ref: CollectionRef): readonly [Collection, ordering: number] | undefined {
     const collection = collections.find(ref);
-    const index = collection?.indexes.find(({ field }) => isOfExpiry(field));
+    const index = collection?.indexes.find(({ field }) => isOfExpiry(field, ref.expiry));
     return collection && index && [collection, index.orderingId];
   }
 
@@ -51,7 +51,8 @@ export function createExpiry(deps: ObjectDeps): ObjectExpiry {
     nextExpiry: (ref) => transactions.read(() => next(ref)),
     async noteExpiring(ref, at) {
       const name = nameOf(ref);
-      takenUntil.set(name, Math.min(at, takenUntil.get(name) ?? at));
+      const noted = takenUntil.get(name);
+      if (at !== undefined || noted === undefined) takenUntil.set(name, Math.min(at ?? 0, noted ?? Infinity));
     },
     takeExpiring: (max, takenMs) =>
       transactions.read(() => {

@@ -14,6 +14,11 @@ export interface Expiry {
   readonly next: number | undefined;
 }
 
+/** Whether something has expired. */
+export function isDue({ now, next }: Expiry): boolean {
+  return next !== undefined && next <= now;
+}
+
 export interface ExpiryStep extends Expiry {
   readonly removed: number;
 }
@@ -28,16 +33,19 @@ export interface TakenCollection {
 export interface ObjectExpiry {
   /**
    * Removes some of the objects that have expired, those first that did so first. Says how it was
-   * before: while something was removed, call again.
+   * before: while something was removed, call again. Removes nothing while the index of expiry is
+   * that of another declaration.
    */
   removeExpired(collection: CollectionRef): Promise<ExpiryStep>;
   /**
-   * Undefined where there is no index of expiry. For this alone the reference may lack everything
-   * but the names.
+   * Undefined where there is no index of expiry, or that of another declaration. For this alone the
+   * reference may lack everything but the names: then any declaration will do.
    */
   nextExpiry(collection: CollectionRef): Promise<Expiry | undefined>;
-  /** Has the collection be taken at this time at the latest. */
-  noteExpiring(collection: CollectionRef, at: number): Promise<void>;
+  /**
+   * Has the collection taken at this time at the latest; without a time: now, unless any is noted.
+   */
+  noteExpiring(collection: CollectionRef, at?: number): Promise<void>;
   /**
    * Up to `max` of the noted collections whose time has come, for this caller alone during
    * `takenMs`. Then their time comes again.

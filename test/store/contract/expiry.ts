@@ -198,6 +198,8 @@ function describeWrites(subject: Subject): void {
     await store.create(collection, object, plenty);
     await pass(subject(), soonMs);
     expect(await store.replace(collection, objectOf(1, { group: "2" }), object)).toEqual({ outcome: "not_found" });
+    // Its own time is no fault of who sends it.
+    expect(await store.replace(collection, expiring(subject(), 1, 0), object)).toEqual({ outcome: "not_found" });
     expect(await store.removeUnchanged(collection, object.id, object)).toBe("not_found");
     expect(await store.count(collection, {})).toBe(0);
   });
@@ -246,6 +248,16 @@ function describeDeclarations(subject: Subject): void {
     expect(pageOf(await store.pageByCreation(newer, {}, range))).toEqual({ count: 1, ids: [idOf(1)] });
   });
 
+  it("are not removed by the index of another declaration", async () => {
+    const { store } = subject();
+    const collection = await filled(subject());
+    const newer = { ...collection, expiry: { field: { name: "later", path: ["later"] } } };
+    await pass(subject(), soonMs);
+    expect(pageOf(await store.pageByCreation(newer, {}, range))).toEqual({ outcome: "not_ready" });
+    expect(await store.removeExpired(newer)).toMatchObject({ removed: 0 });
+    expect(await idsOf(store.scan(newer, {}))).toEqual([1, 2, 3].map(idOf));
+  });
+
   it("expire by another field, or no longer, once that is declared", async () => {
     const { store } = subject();
     const collection = await filled(subject());
@@ -279,6 +291,9 @@ function describeTaking(subject: Subject): void {
     const taken = await takenBy(other, 3_600_000);
     expect(taken).toEqual(named);
     expect(await store.takeAgain(first.flat()[0] as TakenCollection, 0)).toBeUndefined();
+    // Whoever fears that the note was lost doesn't end this.
+    await store.noteExpiring(collection);
+    expect(await takenBy(store)).toEqual([]);
     const again = await other.takeAgain(taken[0] as TakenCollection, 100);
     expect(await takenBy(store)).toEqual([]);
     await pass(subject(), 100);

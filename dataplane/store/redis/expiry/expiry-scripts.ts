@@ -47,8 +47,8 @@ export interface ExpiryScripts {
   read(of: ExpiryIndex, maxObjects: number): Promise<FoundExpired | "stale">;
   /** How many were removed. */
   remove(of: ExpiryIndex, objects: readonly RemovedObject[]): Promise<number | "stale">;
-  /** Notes a collection for that time, unless an earlier one is noted. */
-  note(name: string, at: number): Promise<void>;
+  /** Notes a collection for that time, unless an earlier one is noted; undefined = unless any is. */
+  note(name: string, at: number | undefined): Promise<void>;
   /** Names of collections, and when their time comes again. */
   take(max: number, takenMs: number): Promise<{ readonly names: readonly string[]; readonly until: number }>;
   /** When the time comes again, undefined = never, or `conflict`: it is not as it was taken. */
@@ -100,7 +100,7 @@ export function createExpiryScripts(redisClient: RedisClient): ExpiryScripts {
       return reply.code === code.stale_index_set ? "stale" : numberOf(reply.rest[0]);
     },
     async note(name, at) {
-      await redisClient.write(expiring, "ZADD", expiring, "LT", at, name);
+      await redisClient.write(expiring, "ZADD", expiring, at === undefined ? "NX" : "LT", at ?? 0, name);
     },
     async take(max, takenMs) {
       const [until, ...names] = scriptReply(await redisClient.run(take, [expiring], [max, takenMs])).rest;

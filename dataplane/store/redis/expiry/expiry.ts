@@ -6,7 +6,7 @@ import type { Expiry, ObjectExpiry } from "../../ports/expiry.ts";
 import type { CollectionRef } from "../../ports/refs.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
 import { encodedValues } from "../indexes/index-set.ts";
-import { type CollectionKeys, collectionKeys } from "../keys.ts";
+import { collectionKeys } from "../keys.ts";
 import { sha1 } from "../objects/objects.ts";
 import type { ExpiredObject, ExpiryIndex, ExpiryScripts, RemovedObject } from "./expiry-scripts.ts";
 
@@ -20,16 +20,16 @@ export interface ExpiryDeps {
 
 export function createExpiry({ scripts, indexSetCache }: ExpiryDeps): ObjectExpiry {
   /** Undefined where there is no index of expiry. */
-  function withIndex<T>(keys: CollectionKeys, attempt: (of: ExpiryIndex) => Promise<T | "stale">) {
+  function withIndex<T>(collection: CollectionRef, attempt: (of: ExpiryIndex) => Promise<T | "stale">) {
+    const keys = collectionKeys(collection);
     return indexSetCache.retryWhileStale(keys, async (set) => {
-      const index = set.indexes.find(isOfExpiry);
+      const index = set.indexes.find((each) => isOfExpiry(each, collection.expiry));
       return index === undefined ? undefined : await attempt({ keys, set, index });
     });
   }
 
   return {
     async removeExpired(collection) {
-      const keys = collectionKeys(collection);
       const step = async (of: ExpiryIndex) => {
         const found = await scripts.read(of, objectsPerStep);
         if (found === "stale") return found;
@@ -41,9 +41,10 @@ export function createExpiry({ scripts, indexSetCache }: ExpiryDeps): ObjectExpi
         );
         return removed === "stale" ? removed : { now, next, removed };
       };
-      return (await withIndex(keys, step)) ?? { now: await scripts.time(keys), next: undefined, removed: 0 };
+      const done = await withIndex(collection, step);
+      return done ?? { now: await scripts.time(collectionKeys(collection)), next: undefined, removed: 0 };
     },
-    nextExpiry: (collection) => withIndex<Expiry>(collectionKeys(collection), (of) => scripts.read(of, 0)),
+    nextExpiry: (collection) => withIndex<Expiry>(collection, (of) => scripts.read(of, 0)),
     noteExpiring: (collection, at) => scripts.note(collectionKeys(collection).tag, at),
     async takeExpiring(max, takenMs) {
       const { names, until } = await scripts.take(max, takenMs);
