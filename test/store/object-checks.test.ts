@@ -139,6 +139,16 @@ describe("an order to check stored objects", () => {
     await waiting.stop();
   });
 
+  it("waits for no index of what expires, which only requests declare", async () => {
+    const expiry = { field: { name: "until", path: ["until"] } };
+    const shop = project("shop", withConfig(ref), withResource("books", { schema, uid, expiry }));
+    directory.replace([shop]);
+    const { done, failed, stop } = replica();
+    await give("check:5");
+    await eventually(() => expect([done, failed]).toMatchObject([[{ checked: 175, invalid: 3 }], []]));
+    await stop();
+  });
+
   it("against a schema that is not live yet finds what breaks that one", async () => {
     const next: JsonObject = { type: "object", required: ["title"] };
     const checking = replica();

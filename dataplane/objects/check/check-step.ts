@@ -27,13 +27,14 @@ export type CheckedStep =
 
 /** `limit` = objects of this step; fewer than usual where less is wanted. */
 export async function checkStep(
-  { store, collection, schema }: CheckStep,
+  { store, collection: { project, resource }, schema }: CheckStep,
   before: CheckFigures | CheckProgress,
   limit: number = page.limit,
 ): Promise<CheckedStep> {
   const after = "after" in before ? { after: { value: "", id: before.after } } : {};
   const range = { ...page, limit: Math.min(limit, page.limit), ...after };
-  const found = await store.pageAfter(collection, {}, undefined, range);
+  // By its name alone: also what has expired and is still stored, and without the index of expiry.
+  const found = await store.pageAfter({ project, resource }, {}, undefined, range);
   if (found.outcome !== "page") throw new Error("A page in order of creation takes no index");
   const figures = found.texts.reduce((sum, text) => withObject(sum, schema, text), figuresOf(before));
   const characters = found.texts.reduce((sum, { length }) => sum + length, 0);
