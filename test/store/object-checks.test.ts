@@ -141,7 +141,8 @@ describe("an order to check stored objects", () => {
 
   it("waits for no index of what expires, which only requests declare", async () => {
     const expiry = { field: { name: "until", path: ["until"] } };
-    const shop = project("shop", withConfig(ref), withResource("books", { schema, uid, expiry }));
+    const shop = project("shop", withConfig(ref), withResource("books", { schema, expiry }));
+    uid = shop.resources.get("books")?.uid ?? "";
     directory.replace([shop]);
     const { done, failed, stop } = replica();
     await give("check:5");

@@ -16,7 +16,7 @@ import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { project, withResource } from "../support/http/projects.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
-import { objectOf } from "../support/store/stored-objects.ts";
+import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -61,6 +61,21 @@ it("are removed from a project that no replica has in memory", async () => {
   expect(directory.loaded()).toEqual([]);
   await eventually(async () => expect((await store.collectionSize(carts)).objects).toBe(1));
   expect([directory.loaded().length, failures]).toEqual([1, []]);
+});
+
+it("are removed by several replicas that mostly read different ones", async () => {
+  await store.declareIndexes(carts, [expiryIndex(expiry)], 1);
+  const until = JSON.stringify(new Date(Date.now() + 3_000).toISOString());
+  await fillCollection(store, carts, 2_000, (at) => objectOf(at, { until }));
+  const stores = await Promise.all([1, 2, 3].map(() => openRedisStore({ url: redis.url })));
+  closing.push(...stores.map((each) => each.close));
+  await new Promise((resume) => setTimeout(resume, Math.max(0, Date.parse(JSON.parse(until)) - Date.now() + 1)));
+  await redisClient.write("", "CONFIG", "RESETSTAT");
+  const counts = await Promise.all(stores.map((each) => each.count(carts, {})));
+  const reads = /cmdstat_json.get:calls=(\d+)/i.exec(String(await redisClient.read("", "INFO", "commandstats")));
+  expect(counts).toEqual([0, 0, 0]);
+  // Each is read twice, and six times where all do the same.
+  expect(Number(reads?.[1])).toBeLessThan(2_000 * 4);
 });
 
 it("are in no answer while Redis refuses writes: pages leave lists to a scan, which has none of them", async () => {

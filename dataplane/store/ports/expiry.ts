@@ -32,9 +32,8 @@ export interface TakenCollection {
 
 export interface ObjectExpiry {
   /**
-   * Removes some of the objects that have expired, those first that did so first. Says how it was
-   * before: while something was removed, call again. Removes nothing while the index of expiry is
-   * that of another declaration.
+   * Removes some of the objects that have expired. Says how it was before: while something was
+   * removed, call again. Removes nothing while the index of expiry is that of another declaration.
    */
   removeExpired(collection: CollectionRef): Promise<ExpiryStep>;
   /**

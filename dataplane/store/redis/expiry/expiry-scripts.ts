@@ -44,7 +44,8 @@ export interface RemovedObject extends Omit<ExpiredObject, "text"> {
 export interface ExpiryScripts {
   /** The time of the Redis that has the collection, in milliseconds. */
   time(keys: CollectionKeys): Promise<number>;
-  read(of: ExpiryIndex, maxObjects: number): Promise<FoundExpired | "stale">;
+  /** `left` = how many of those that expired first it leaves to others, where there are more. */
+  read(of: ExpiryIndex, maxObjects: number, left: number): Promise<FoundExpired | "stale">;
   /** How many were removed. */
   remove(of: ExpiryIndex, objects: readonly RemovedObject[]): Promise<number | "stale">;
   /** Notes a collection for that time, unless an earlier one is noted; undefined = unless any is. */
@@ -70,9 +71,9 @@ export function createExpiryScripts(redisClient: RedisClient): ExpiryScripts {
       const [seconds = "", microseconds] = textsOf(await redisClient.read(indexSet, "TIME"));
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     },
-    async read({ keys, set, index }, maxObjects) {
+    async read({ keys, set, index }, maxObjects, left) {
       const own = [keys.indexSet, keys.index(index.slot), keys.ids];
-      const args = [set.version, keys.objectKeyPrefix, maxObjects, bytesPerCall];
+      const args = [set.version, keys.objectKeyPrefix, maxObjects, bytesPerCall, left];
       const reply = scriptReply(await redisClient.run(read, own, args));
       if (reply.code === code.stale_index_set) return "stale";
       const [now = "", next = "", ...rest] = textsOf(reply.rest);

@@ -1,6 +1,7 @@
 // Removes expired objects in steps: a script finds some by the index of expiry and reads them, and
 // another one removes them with their entries in all indexes. All who need them gone help.
 
+import { randomInt } from "node:crypto";
 import { isOfExpiry } from "../../expiry.ts";
 import type { Expiry, ObjectExpiry } from "../../ports/expiry.ts";
 import type { CollectionRef } from "../../ports/refs.ts";
@@ -12,6 +13,8 @@ import type { ExpiredObject, ExpiryIndex, ExpiryScripts, RemovedObject } from ".
 
 /** Removing so many takes Redis some two milliseconds, with four indexes and owners' entries. */
 const objectsPerStep = 50;
+/** Each step begins at one of so many places, or replicas would read the same objects. */
+const places = 16;
 
 export interface ExpiryDeps {
   readonly scripts: ExpiryScripts;
@@ -31,7 +34,7 @@ export function createExpiry({ scripts, indexSetCache }: ExpiryDeps): ObjectExpi
   return {
     async removeExpired(collection) {
       const step = async (of: ExpiryIndex) => {
-        const found = await scripts.read(of, objectsPerStep);
+        const found = await scripts.read(of, objectsPerStep, randomInt(places) * objectsPerStep);
         if (found === "stale") return found;
         const { now, next, objects } = found;
         if (objects.length === 0) return { now, next, removed: 0 };
@@ -44,7 +47,7 @@ export function createExpiry({ scripts, indexSetCache }: ExpiryDeps): ObjectExpi
       const done = await withIndex(collection, step);
       return done ?? { now: await scripts.time(collectionKeys(collection)), next: undefined, removed: 0 };
     },
-    nextExpiry: (collection) => withIndex<Expiry>(collection, (of) => scripts.read(of, 0)),
+    nextExpiry: (collection) => withIndex<Expiry>(collection, (of) => scripts.read(of, 0, 0)),
     noteExpiring: (collection, at) => scripts.note(collectionKeys(collection).tag, at),
     async takeExpiring(max, takenMs) {
       const { names, until } = await scripts.take(max, takenMs);

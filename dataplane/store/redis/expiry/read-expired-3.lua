@@ -2,13 +2,14 @@
 -- KEYS: 1 index set, 2 index of expiry, 3 ids; the objects' keys are derived: only the index knows
 -- them, and they share its slot
 -- ARGV: 1 version of the index set, 2 prefix of the objects' keys, 3 maximum number of objects, 4
--- maximum number of bytes
+-- maximum number of bytes, 5 how many to leave to others, where there are more
 -- Returns: {done, time, first value of the index ("" = it is empty), then per object that has
 -- expired: its value, its member of ids, its text; both "" where there is no object} |
 -- {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local index_set, index, ids = KEYS[1], KEYS[2], KEYS[3]
 local version, prefix, max_objects, budget = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local left = tonumber(ARGV[5])
 
 -- include index-version
 -- include store-time
@@ -24,8 +25,16 @@ local found = { code.done, now, first and time_of(first) or "" }
 if not first or time_of(first) > now then
   return found
 end
+local function expired_after(others)
+  return redis.call("ZRANGE", index, "-", "(" .. now .. "\1", "BYLEX", "LIMIT", others, max_objects)
+end
+
+local entries = expired_after(left)
+if left > 0 and not entries[1] then
+  entries = expired_after(0)
+end
 local bytes, largest = 0, 0
-for _, entry in ipairs(redis.call("ZRANGE", index, "-", "(" .. now .. "\1", "BYLEX", "LIMIT", 0, max_objects)) do
+for _, entry in ipairs(entries) do
   if bytes > 0 and bytes + largest > budget then
     break
   end
