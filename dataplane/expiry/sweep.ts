@@ -41,7 +41,7 @@ const quietPauseMs = 5_000;
 const quietMs = 2 * betweenLooksMs;
 /** Between two steps in one collection: requests come first. */
 const stepPauseMs = 2;
-/** What takes longer goes on in a later round: others have their turn, in this replica or another. */
+/** What takes longer goes on in a later round, so that other collections have their turn. */
 const turnMs = 500;
 /** Another replica takes over a collection that is not given back after this time. */
 const takenMs = 10_000;

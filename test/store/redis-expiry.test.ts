@@ -1,5 +1,5 @@
-// Objects that expire in Redis: in a project that no replica has in memory, and while Redis refuses
-// the writes that would remove them.
+// Objects that expire in Redis: in a project that no replica has in memory, in full memory, and
+// while Redis refuses the writes that would remove them.
 
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -10,12 +10,14 @@ import { sweepExpired } from "../../dataplane/expiry/sweep.ts";
 import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import { expiryIndex } from "../../dataplane/store/expiry.ts";
 import type { Store } from "../../dataplane/store/port.ts";
+import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { project, withResource } from "../support/http/projects.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
+import { refusedWrites } from "../support/redis/refused-writes.ts";
 import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -39,12 +41,12 @@ afterEach(async () => {
 });
 
 /** One object stays, the other has a second left. */
-async function fill(): Promise<void> {
-  await store.declareIndexes(carts, [expiryIndex(expiry)], 1);
-  await store.noteExpiring(carts, 0);
+async function fill(collection: CollectionRef = carts): Promise<void> {
+  await store.declareIndexes(collection, [expiryIndex(expiry)], 1);
+  await store.noteExpiring(collection, 0);
   const until = JSON.stringify(new Date(Date.now() + 1_000).toISOString());
-  await store.create(carts, objectOf(1, { until }), 10);
-  await store.create(carts, objectOf(2, {}), 10);
+  await store.create(collection, objectOf(1, { until }), 10);
+  await store.create(collection, objectOf(2, {}), 10);
 }
 
 it("are removed from a project that no replica has in memory", async () => {
@@ -76,6 +78,18 @@ it("are removed by several replicas that mostly read different ones", async () =
   expect(counts).toEqual([0, 0, 0]);
   // Each is read twice, and six times where all do the same.
   expect(Number(reads?.[1])).toBeLessThan(2_000 * 4);
+});
+
+it("give memory back while it is used up, although the log of changes grows by each", async () => {
+  const logged = { ...carts, changes: { retentionSeconds: 3_600, maxEntries: 1_000 } };
+  await fill(logged);
+  const begun = await store.newestChange(logged);
+  await refusedWrites.OOM.enter(redis);
+  closing.push(() => refusedWrites.OOM.leave(redis));
+  await new Promise((resume) => setTimeout(resume, 1_001));
+  expect(await store.count(logged, {})).toBe(1);
+  expect((await store.collectionSize(logged)).objects).toBe(1);
+  expect(await store.changesAfter(logged, begun, 10)).toMatchObject({ changes: [{ kind: "delete" }] });
 });
 
 it("are in no answer while Redis refuses writes: pages leave lists to a scan, which has none of them", async () => {

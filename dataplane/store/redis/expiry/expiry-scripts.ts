@@ -48,7 +48,10 @@ export interface ExpiryScripts {
   read(of: ExpiryIndex, maxObjects: number, left: number): Promise<FoundExpired | "stale">;
   /** How many were removed. */
   remove(of: ExpiryIndex, objects: readonly RemovedObject[]): Promise<number | "stale">;
-  /** Notes a collection for that time, unless an earlier one is noted; undefined = unless any is. */
+  /**
+   * Notes a collection for that time, unless an earlier one is noted; undefined = now, unless any
+   * is.
+   */
   note(name: string, at: number | undefined): Promise<void>;
   /** Names of collections, and when their time comes again. */
   take(max: number, takenMs: number): Promise<{ readonly names: readonly string[]; readonly until: number }>;
