@@ -5,7 +5,7 @@ import { commandHelp, programHelp } from "../cli/help.ts";
 import { variableOf } from "../core/env/read-settings.ts";
 import { isTransient, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
 import { credentialEventCatalogue } from "../operator/resolve/credential-event.ts";
-import { statusEventCatalogue } from "../operator/status/events-of.ts";
+import { ordinaryReasons, statusEventCatalogue } from "../operator/status/events-of.ts";
 import { availabilityMessages } from "../operator/status/messages.ts";
 
 /** Every generated page, by its path below the repository's root. */
@@ -79,8 +79,8 @@ Only \`Available\` has this reason, while it is \`Unknown\`; no Event goes with 
 ## Events
 
 \`kubectl describe\` and \`kubectl events\` show each change once. Each of the other reasons above is an Event when it becomes the
-reason of a condition: of type Warning, except \`WaitingForReplicas\`, \`WaitingForIssuer\`, \`Suspended\` and \`Deleting\`. When very many objects change at once, Normal Events
-are left out ([\`jsonplane_events_dropped_total\`](operator-metrics.md)). There are also these:
+reason of a condition: of type Normal for ${[...ordinaryReasons].map((reason) => `\`${reason}\``).join(", ")}, and Warning for others.
+When very many objects change at once, Normal Events are left out ([\`jsonplane_events_dropped_total\`](operator-metrics.md)). There are also these:
 
 | Event | Type | Meaning |
 |---|---|---|

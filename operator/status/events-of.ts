@@ -42,7 +42,7 @@ export const statusEventCatalogue = {
 } as const satisfies Record<string, Pick<EventNote, "type" | "action"> & { readonly meaning: string }>;
 
 /** A reason that is an ordinary step on the way, and nothing to warn of. */
-const ordinary: ReadonlySet<string> = new Set<Reason>([
+export const ordinaryReasons: ReadonlySet<string> = new Set<Reason>([
   "CheckingStoredObjects",
   "WaitingForReplicas",
   "WaitingForIssuer",
@@ -78,7 +78,7 @@ function noteOf({ type, status, reason, message }: Condition): EventNote | undef
   const note = clipped(message, maxNoteCharacters);
   if (status === "False") {
     if (!Object.hasOwn(reasonCatalogue, reason)) return undefined;
-    return { type: ordinary.has(reason) ? "Normal" : "Warning", reason, action: actionOf(type), note };
+    return { type: ordinaryReasons.has(reason) ? "Normal" : "Warning", reason, action: actionOf(type), note };
   }
   if (Object.hasOwn(noticeCatalogue, reason)) return { type: "Warning", reason, action: "Reconcile", note };
   // That it is accepted and programmed says Ready alone.
