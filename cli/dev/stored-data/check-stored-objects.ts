@@ -40,6 +40,8 @@ interface LiveSchema {
   readonly collection: CollectionRef;
   readonly schema: CompiledSchema;
   readonly source: JsonObject;
+  /** Updates may keep what is invalid already. */
+  readonly ratchets: boolean;
 }
 
 export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): StoredObjectsCheck {
@@ -51,13 +53,14 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
 
   const isCurrent = (name: string, schema: CompiledSchema): boolean => !stopped && known?.get(name)?.schema === schema;
 
-  async function check(name: string, { collection, schema }: LiveSchema): Promise<void> {
+  async function check(name: string, { collection, schema, ratchets }: LiveSchema): Promise<void> {
     const say = (level: Level, text: string): void => {
       options.say({ text: `${name}: ${text}`, shown: { level, about: name, isTrue: () => isCurrent(name, schema) } });
     };
     try {
       const found = await countInvalid(collection, schema, () => isCurrent(name, schema));
-      if (found !== undefined && found.checked > 0) say(found.invalid > 0 ? "warning" : "note", sentence(found));
+      if (found !== undefined && found.checked > 0)
+        say(found.invalid > 0 ? "warning" : "note", sentence(found, ratchets));
     } catch (error) {
       say("problem", `its stored objects can't be checked against the new schema: ${describeError(error)}`);
     }
@@ -111,7 +114,8 @@ function liveSchemas({ loaded }: Pick<Directory, "loaded">): ReadonlyMap<string,
     for (const { config: resource, schema } of resources.values()) {
       const collection = collectionOf({ namespace: config.namespace, name: config.name }, resource);
       const name = `${keyOfProject(collection.project)}/api/${resource.name}`;
-      schemas.set(name, { collection, schema, source: resource.schema });
+      const ratchets = resource.updates === "Ratchet";
+      schemas.set(name, { collection, schema, source: resource.schema, ratchets });
     }
   }
   return schemas;
@@ -122,16 +126,20 @@ interface Count extends CheckFigures {
   readonly isAll: boolean;
 }
 
-function sentence({ checked, invalid, examples, isAll }: Count): string {
+function sentence({ checked, invalid, examples, isAll }: Count, ratchets: boolean): string {
   const example = examples.map(
     ({ id, pointer, keyword }) => `; for example ${id} at ${pointer || "/"} (${keyword})`,
   )[0];
+  const consequence = (them: string): string => {
+    const update = ratchets ? "may keep what doesn't fit" : `has to make ${them} fit`;
+    return `reads return ${them} unchanged, a PUT ${update}${example}`;
+  };
   if (checked === 1) {
     if (invalid === 0) return "the 1 stored object fits the new schema";
-    return `the 1 stored object doesn't fit the new schema: reads return it unchanged, a PUT has to make it fit${example}`;
+    return `the 1 stored object doesn't fit the new schema: ${consequence("it")}`;
   }
   if (invalid === 0) return `${isAll ? "all" : "the first"} ${checked} stored objects fit the new schema`;
   const count = isAll ? `${invalid} of ${checked}` : `at least ${invalid} of the first ${checked}`;
   const verb = invalid === 1 ? "doesn't" : "don't";
-  return `${count} stored objects ${verb} fit the new schema: reads return them unchanged, a PUT has to make them fit${example}`;
+  return `${count} stored objects ${verb} fit the new schema: ${consequence("them")}`;
 }
