@@ -129,6 +129,7 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
 function linesOf(subject: string, resource: string, figures: CheckFigures | undefined): readonly string[] {
   if (figures === undefined) return [`${subject}: not served there yet`];
   const { checked, invalid, examples } = figures;
+  if (checked === 0) return [`${subject}: no object is stored`];
   if (invalid === 0)
     return [
       `${subject}: ${checked === 1 ? "the 1 stored object meets" : `all ${checked} stored objects meet`} the schema`,
