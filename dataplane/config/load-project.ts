@@ -184,12 +184,11 @@ function compiledOf({ schema, nextSchema, nextSchemaBinds, defaults }: ResourceC
   return { schema, nextSchema, nextSchemaBinds, defaults };
 }
 
-/** All but validation is as the first one says. */
+/** All but validation is as the first one says. What breaks both is told twice. */
 function both(schema: CompiledSchema, next: CompiledSchema): CompiledSchema {
   const validateFully: CompiledSchema["validateFully"] = (value, text) => {
     const [one, other] = [schema.validateFully(value, text), next.validateFully(value, text)];
-    const further = other.failures.filter((failure) => !one.failures.some((each) => isDeepStrictEqual(each, failure)));
-    return { failures: [...one.failures, ...further], areAll: one.areAll && other.areAll };
+    return { failures: [...one.failures, ...other.failures], areAll: one.areAll && other.areAll };
   };
   return { ...schema, validateFully, validate: (value, text) => validateFully(value, text).failures };
 }

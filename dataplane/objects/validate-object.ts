@@ -151,7 +151,8 @@ function requireStorable({ schema, maxBytes, ratchets }: ObjectRules, data: stri
   const { failures: errors } = validation;
   if (errors.length === 0 || (ratchets && before !== undefined && addsNoFailure(schema, validation, data, before)))
     return;
-  throw new Problem("validation_failed", summary(errors), { errors });
+  const told = [...new Map(errors.map((error) => [JSON.stringify(error), error])).values()];
+  throw new Problem("validation_failed", summary(told), { errors: told });
 }
 
 function tooLarge(maxBytes: number, bytes: number | string): Problem {
