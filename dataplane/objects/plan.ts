@@ -78,7 +78,7 @@ function planList({ query, project: { config }, caller }: PlanInput, resource: L
   const list = validateList(query, resource.schema, config);
   // A validation of each candidate is costly, and what it tells is of the manifest.
   if (list.valid !== undefined) requirePermission(config, "Administrators", "read", caller);
-  return planQuery(list, resource.config.indexes, resource.schema);
+  return planQuery(list, resource.config.indexes, resource.nextSchema ?? resource.schema);
 }
 
 export type ObjectsRequest = PlannedRequest<ObjectsPlan>;

@@ -107,5 +107,21 @@ describeServedOnBothStores("while stored objects are checked against a next sche
       return { ...parts, resources: new Map(parts.resources).set("books", refused) };
     });
     expect(await create("two")).toEqual([201, undefined]);
+    // What the refused one asks to correct.
+    expect(await list(served, "books?_valid=false", admin)).toMatchObject({ count: 2 });
+  });
+
+  it("an update that ratchets keeps what breaks the former one, and adds nothing that breaks the next one alike", async () => {
+    const served = await serve(shop);
+    const { id } = await make(served, "books", { price: "two" }, admin);
+    const sold = { required: ["sold"], properties: { sold: { const: true } } };
+    const nextSchema = { if: sold, then: strict };
+    const held = { schema: strict, nextSchema, nextSchemaBinds: true, updates: "Ratchet" } as const;
+    served.change(withResource("books", held));
+    const update = (body: object) => served.send(`/api/books/${id}`, { method: "PUT", body, as: admin });
+    expect(outcome(await update({ note: 1 }))).toEqual([200, undefined]);
+    const refused = await update({ sold: true });
+    expect(outcome(refused)).toEqual([400, "validation_failed"]);
+    expect(refused.json()).toMatchObject({ errors: [{ pointer: "/price", keyword: "type" }] });
   });
 });
