@@ -28,6 +28,16 @@ export function compileResource(
   { checkResource, heldSchemas }: ResourceContext,
   [lastGood]: readonly ResourceConfig[],
 ): Evaluation<readonly ResourceConfig[]> {
+  const compiled = compileSpec(resource, checkResource);
+  if (!compiled.ok) {
+    return lastGood?.nextSchema === undefined ? compiled : { ...compiled, instead: [withoutNextSchema(lastGood)] };
+  }
+  const [config] = compiled.value;
+  if (heldSchemas === undefined || lastGood === undefined || !holdsSchema(resource, lastGood)) return compiled;
+  return holdSchema(config, lastGood, heldSchemas.get(config.uid)) ?? compiled;
+}
+
+function compileSpec(resource: ApiResource, checkResource: CheckResource): Result<readonly [ResourceConfig]> {
   const { spec, metadata } = resource;
   const checked = checkResource(spec);
   if (!checked.ok) return checked;
@@ -49,10 +59,12 @@ export function compileResource(
     ...changes.value,
     ...(checked.value.unique.length > 0 && { unique: checked.value.unique }),
   };
-  if (heldSchemas === undefined || lastGood === undefined || !holdsSchema(resource, lastGood)) {
-    return { ...checked, value: [config] };
-  }
-  return holdSchema(config, lastGood, heldSchemas.get(metadata.uid)) ?? { ...checked, value: [config] };
+  return { ...checked, value: [config] };
+}
+
+/** The spec asks for another one by now. */
+function withoutNextSchema({ nextSchema: _next, nextSchemaBinds: _binds, ...config }: ResourceConfig): ResourceConfig {
+  return config;
 }
 
 /** Whether the schema of the spec is live only once no stored object breaks it. */
@@ -60,18 +72,22 @@ export function holdsSchema({ spec }: ApiResource, lastGood: ResourceConfig): bo
   return spec.schemaChange?.storedObjects === "Refuse" && !isDeepStrictEqual(lastGood.schema, spec.schema);
 }
 
-/**
- * All but the schema, its defaults and the indexes of its fields is live; undefined where these
- * are, too.
- */
+/** All but the schema and what names its fields is live; undefined where these are, too. */
 function holdSchema(
   config: ResourceConfig,
-  { schema, indexes, defaults }: ResourceConfig,
+  { schema, indexes, defaults, unique, expiry }: ResourceConfig,
   found: CheckResult | undefined,
 ): Evaluation<readonly ResourceConfig[]> | undefined {
   if (found?.invalid === 0) return undefined;
-  const { defaults: _ofNewSchema, ...others } = config;
-  const served = { ...others, schema, nextSchema: config.schema, indexes, ...(defaults && { defaults }) };
+  const { defaults: _defaults, unique: _unique, expiry: _expiry, ...others } = config;
+  const former = {
+    schema,
+    indexes,
+    ...(defaults && { defaults }),
+    ...(unique && { unique }),
+    ...(expiry && { expiry }),
+  };
+  const served = { ...others, ...former, nextSchema: config.schema };
   const pointer = "/spec/schema";
   if (found === undefined) {
     const binding = { ...served, nextSchemaBinds: true as const };

@@ -36,8 +36,7 @@ export function createHeldSchemas({ known, digestOf, now }: HeldSchemasDeps): Fi
     const check = await known.of(resource.metadata.uid, orders);
     if (check?.isNext !== true || check.schema !== digestOf(resource.spec.schema)) return undefined;
     const { result, order } = decide(check, await known.stateOf(check, orders), { resource, now: now() });
-    if (order === "keep") return result;
-    await known.forget(check, orders);
+    if (order === "forget") await known.forget(check, orders);
     if (order === "probe") {
       const { id: _id, key: _key, ...same } = check;
       await known.order({ ...same, isProbe: true }, orders);
@@ -71,8 +70,8 @@ interface DecideContext {
 }
 
 function decide(check: KnownCheck, state: CheckState, { resource, now }: DecideContext): Decision {
-  const isRefused = check.isProbe === true || isRefusal(check, state);
-  if (isRefused && check.generation !== resource.metadata.generation) return tryIt;
+  // Each edit is tried anew: between two of them, writes may have been free to break this schema.
+  if (check.generation !== resource.metadata.generation) return tryIt;
   if (state.state !== "done") return { result: check.isProbe ? saidResult(resource) : undefined, order: "keep" };
   const { result } = state;
   if (result.invalid === 0) return check.isProbe ? tryIt : { result, order: "keep" };

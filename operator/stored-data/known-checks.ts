@@ -28,7 +28,10 @@ export class KnownChecks {
     return (await orders.statesOf([id])).get(id) ?? { state: "lost" };
   }
 
+  /** In the place of one that stands. */
   async order(order: CheckOrder, orders: CheckOrders): Promise<void> {
+    const before = await this.of(order.uid, orders);
+    if (before !== undefined) await this.forget(before, orders);
     // Never the same again, so that what a replica says late is about no other order.
     const id = `check:${order.uid}:${randomBytes(8).toString("hex")}`;
     await orders.order(id, order);

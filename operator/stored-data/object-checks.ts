@@ -72,10 +72,10 @@ export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueu
     if (config?.uid !== uid) return undefined;
     const schema = digestOf(resource.spec.schema);
     const place = placeOf(schema, config);
-    const found = await follow(resource, { schema, place }, orders);
-    if (found !== undefined) return { schema, ...found };
+    const followed = await follow(resource, { schema, place }, orders);
+    if (typeof followed === "object") return { schema, ...followed };
     if (place === undefined || served.rollout !== "programmed") return undefined;
-    if (place === "live" && !isDue(resource, schema, now())) return { schema };
+    if (place === "live" && followed === "none" && !isDue(resource, schema, now())) return { schema };
     const order = { project: served.objects.ref, resource: name, uid, schema, generation };
     await known.order({ ...order, ...(place === "next" && { isNext: true as const }) }, orders);
     return { schema };
@@ -88,20 +88,23 @@ export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueu
     return binding !== undefined && digestOf(binding) === schema ? "next" : undefined;
   };
 
-  /** What the order of this schema says; undefined = none stands, or no longer. */
+  /** What the order of this schema says, if there is one. */
   const follow = async (
     resource: ApiResource,
     { schema, place }: { readonly schema: string; readonly place: Place | undefined },
     orders: CheckOrders,
-  ): Promise<Pick<CheckReport, "found"> | undefined> => {
+  ): Promise<Pick<CheckReport, "found"> | "none" | "overtaken"> => {
     const check = await known.of(resource.metadata.uid, orders);
-    if (check === undefined) return undefined;
+    if (check === undefined) return "none";
     const state = await known.stateOf(check, orders);
-    // It became live without waiting for its check.
-    const isOvertaken = place === "live" && check.isNext === true && state.state !== "done";
-    if (check.schema === schema && !isOvertaken) return foundIn(state, { resource, check, place });
-    await known.forget(check, orders);
-    return undefined;
+    if (check.schema !== schema) {
+      await known.forget(check, orders);
+      return "none";
+    }
+    // It is live without its check, or although some objects break it.
+    const isClean = state.state === "done" && state.result.invalid === 0;
+    if (place === "live" && check.isNext === true && !isClean) return "overtaken";
+    return foundIn(state, { resource, check, place });
   };
 
   const isAbout = ({ schema }: KnownCheck, resource: ApiResource): boolean =>

@@ -64,7 +64,7 @@ export function carryOutChecks(deps: CarryOutChecksDeps): Checks {
     const taken = await redisClient.write(checkingLockKey, ...lock);
     if (taken === null) return;
     for (const [id, order] of orders) {
-      if (stopping.signal.aborted) break;
+      if (stopping.signal.aborted || !(await holdLock(redisClient, owner))) break;
       const check = new Check(deps, { id, order, owner, progress, signal: stopping.signal });
       await check.run().catch((error: unknown) => deps.onFailed(order, error));
     }
@@ -86,6 +86,13 @@ export function carryOutChecks(deps: CarryOutChecksDeps): Checks {
       await running;
     },
   };
+}
+
+/** For another while; false where another replica has it. */
+async function holdLock(redisClient: RedisClient, owner: string): Promise<boolean> {
+  if (!(await isOwner(redisClient, owner))) return false;
+  await redisClient.write(checkingLockKey, "PEXPIRE", checkingLockKey, lockMs);
+  return true;
 }
 
 async function isOwner(redisClient: RedisClient, owner: string): Promise<boolean> {
@@ -155,13 +162,12 @@ class Check {
   async #keep(figures: CheckProgress): Promise<boolean> {
     const { redisClient } = this.#deps;
     const { id, owner, progress } = this.#given;
-    if (!(await isOwner(redisClient, owner))) return false;
+    if (!(await holdLock(redisClient, owner))) return false;
     const isOrdered = await this.#isOrdered();
     const entry = isOrdered
       ? { gone: [], changed: [[id, JSON.stringify(figures)] as const] }
       : { gone: [id], changed: [] };
     await progress.write(checkProgressKey, { ...entry, expirySeconds });
-    await redisClient.write(checkingLockKey, "PEXPIRE", checkingLockKey, lockMs);
     return isOrdered;
   }
 

@@ -306,4 +306,48 @@ describe("with Refuse, a new schema", () => {
     expect([...given.values()]).toMatchObject([{ schema: schemaDigest(strict) }]);
     expect([...given.values()][0]?.isNext).toBeUndefined();
   });
+
+  it("is checked anew where it was left and came back meanwhile: it bound no writes in between", async () => {
+    await refusingPass({ schema: loose });
+    find(0);
+    books = { ...books, metadata: { ...books.metadata, generation: 4 } };
+    expect(await refusingPass({ schema: loose })).toMatchObject(pending);
+    expect([...given.values()]).toMatchObject([{ isNext: true, generation: 4 }]);
+    expect(states.has(ids()[0] ?? "")).toBe(false);
+  });
+
+  it("that was refused and is live by a manifest that only asks for a report is counted anew", async () => {
+    await refusingPass({ schema: loose });
+    find(2);
+    await refusingPass(checking);
+    books = { ...books, metadata: { ...books.metadata, generation: 3 } };
+    serve(strict);
+    await refusingPass({ schema: loose, nextSchema: strict });
+    expect([...given.values()].map(({ generation, isNext }) => [generation, isNext])).toEqual([[3, undefined]]);
+  });
+
+  it("holds what names its fields back with it, and binds nobody once the spec can't be used", () => {
+    const { metadata } = books;
+    const spec = {
+      unique: [{ fields: ["sku"], ignoreCase: false }],
+      expiry: { field: "until" },
+      indexes: ["sku"],
+      limits: { maxObjects: 7 },
+    };
+    const given = { ...books.spec, ...spec } as ApiResource["spec"];
+    const compiled = (edited: object, served: object) => {
+      const context = { checkResource: createResourceCheck(), heldSchemas: new Map() };
+      const edit = { ...books, metadata, spec: { ...given, ...edited } } as ApiResource;
+      return servedConfigs(edit, compileResource(edit, context, [served as never]), []);
+    };
+    const former = { schema: loose, indexes: [], expiry: { afterSeconds: 5 } };
+    const until = { type: "string", format: "date-time" };
+    const schema: JsonObject = { ...strict, properties: { sku: { type: "string", maxLength: 9 }, until } };
+    const [held] = compiled({ schema }, former);
+    expect(held).toMatchObject({ ...former, nextSchema: schema, maxObjects: 7 });
+    expect(held?.unique).toBeUndefined();
+    expect(compiled({ schema, indexes: ["a..b"] }, held as object)).toEqual([
+      { ...held, nextSchema: undefined, nextSchemaBinds: undefined },
+    ]);
+  });
 });
