@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CheckFigures } from "../../core/config/object-check.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { ApiResource } from "../../core/manifests/generated/apiresource.generated.ts";
 import type { Project } from "../../core/manifests/generated/project.generated.ts";
 import type { Manifest } from "../../core/manifests/validate-manifest.ts";
@@ -43,7 +44,8 @@ export async function checkStored(
   const project = manifests.find(
     (each): each is Project => each.kind === "Project" && keyOf(each.metadata) === keyOf(ref),
   );
-  if (project?.spec.authentication.policy !== "Disabled") await requireAdministrator(service, against);
+  const role = await ownRole(service, against);
+  if (project?.spec.authentication.policy !== "Disabled") requireAdministrator(role);
   let invalid = 0;
   for (const resource of own) {
     const name = resource.spec.resourceName ?? resource.metadata.name;
@@ -77,10 +79,16 @@ function projectAt(against: string, refs: readonly ProjectRef[]): ProjectRef {
   throw new WatchRefused(`The folder ${choice}`);
 }
 
-/** Anybody else may see a part of the objects, without knowing. */
-async function requireAdministrator(service: Service, against: string): Promise<void> {
+/** Throws where the URL leads to no project, which must not pass for one that stores nothing. */
+async function ownRole(service: Service, against: string): Promise<unknown> {
   const reply = await patiently(() => service.read(new URL(`${against}/whoami`), { Accept: "application/json" }));
-  const { role } = (await reply.json()) as { readonly role?: unknown };
+  const said = parseOrUndefined(await reply.text()) as { readonly kind?: unknown; readonly role?: unknown } | undefined;
+  if (typeof said?.kind !== "string") throw new WatchRefused(`${against} is no project`);
+  return said.role;
+}
+
+/** Anybody else may see a part of the objects, without knowing. */
+function requireAdministrator(role: unknown): void {
   if (role === "Administrators") return;
   throw new WatchRefused(
     "Only an administrator sees all objects: name a file with a key of role Administrators with --api-key-file",

@@ -55,13 +55,16 @@ describeServedOnBothStores("stored objects that a new schema refuses", (serve) =
   it("are told of before an apply: how many, with examples, by a key of an administrator", async () => {
     const folder = await mkdtemp(join(tmpdir(), "validate-"));
     const [manifests, keyFile] = [join(folder, "manifests.yaml"), join(folder, "key")];
-    const validate = async (schema: object) => {
+    const validate = async (schema: object, policy = "Enabled", base = served.base) => {
       const head = "apiVersion: jsonplane.io/v1alpha1\nmetadata: {namespace: default, name: ";
       const spec = JSON.stringify({ projectRef: { name: "shop" }, schema });
       const resources = ["books", "films"].map((name) => `${head}${name}}\nkind: ApiResource\nspec: ${spec}\n`);
-      await writeFile(manifests, [`${head}shop}\nkind: Project\nspec: {}\n`, ...resources].join("---\n"));
+      await writeFile(
+        manifests,
+        [`${head}shop}\nkind: Project\nspec: {authentication: {policy: ${policy}}}\n`, ...resources].join("---\n"),
+      );
       const lines: string[] = [];
-      const against = `${served.origin}${served.base}`;
+      const against = `${served.origin}${base}`;
       const settings = { strict: false, against, apiKeyFile: keyFile };
       return { code: await runValidate(manifests, settings, (line) => lines.push(line)), lines: lines.slice(1) };
     };
@@ -79,6 +82,11 @@ describeServedOnBothStores("stored objects that a new schema refuses", (serve) =
     });
     const all = "apiresource.jsonplane.io/books: all 4 stored objects meet the schema";
     expect(await validate(loose)).toEqual({ code: 0, lines: [all, films] });
+    // Another URL is no project that stores nothing.
+    for (const wrong of ["", `${served.base}s`, `${served.base}/api`]) {
+      const { code, lines } = await validate(loose, "Disabled", wrong);
+      expect([code, lines]).toEqual([1, [expect.stringContaining("/whoami answers 404")]]);
+    }
     await writeFile(keyFile, keyOf("user"));
     const refused = expect.stringContaining("Only an administrator sees all objects");
     expect(await validate(strict)).toEqual({ code: 1, lines: [refused] });
@@ -114,8 +122,7 @@ describeServedOnBothStores("while stored objects are checked against a next sche
   it("an update that ratchets keeps what breaks the former one, and adds nothing that breaks the next one alike", async () => {
     const served = await serve(shop);
     const { id } = await make(served, "books", { price: "two" }, admin);
-    const sold = { required: ["sold"], properties: { sold: { const: true } } };
-    const nextSchema = { if: sold, then: strict };
+    const nextSchema = { dependentSchemas: { sold: strict } };
     const held = { schema: strict, nextSchema, nextSchemaBinds: true, updates: "Ratchet" } as const;
     served.change(withResource("books", held));
     const update = (body: object) => served.send(`/api/books/${id}`, { method: "PUT", body, as: admin });
