@@ -65,14 +65,14 @@ interface Rules {
   readonly groups: readonly { readonly rules: readonly { alert?: string; labels?: { readonly team?: string } }[] }[];
 }
 
-it("labels of alerts leave the one for tenants alone", async () => {
+it("labels of alerts leave those for tenants alone", async () => {
   const prometheusRule = { enabled: true, alertLabels: { team: "platform" } };
   const { text } = await render(helm, ["--set-json", JSON.stringify({ metrics: { prometheusRule } })]);
   const rule = objectsIn(text).find(({ kind }) => kind === "PrometheusRule");
   const { groups } = (rule ?? { spec: { groups: [] } })["spec"] as unknown as Rules;
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
   const without = alerts.filter(({ labels }) => labels?.team !== "platform").map(({ alert }) => alert);
-  expect([without, alerts.length > 10]).toEqual([["JsonplaneObjectStalled"], true]);
+  expect([without, alerts.length > 10]).toEqual([["JsonplaneObjectStalled", "JsonplaneStoredObjectsInvalid"], true]);
 });
 
 describe("a released chart", () => {
