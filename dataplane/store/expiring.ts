@@ -119,6 +119,7 @@ async function removeSome(
   }
 }
 
+/** A write without expiry is sent in the turn of its call, so that writes keep their order. */
 function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settle): ObjectReads & ObjectWrites {
   /** Whether an object with this text has expired; one that will so soon is noted. */
   async function hasEnded(collection: CollectionRef, text: string): Promise<boolean> {
@@ -138,21 +139,23 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
   return {
     read,
     async create(collection, object, maxObjects) {
+      if (collection.expiry === undefined) return objects.create(collection, object, maxObjects);
       if (await hasEnded(collection, object.text)) return { outcome: "expired" };
       const created = await objects.create(collection, object, maxObjects);
       const isTaken = created.outcome === "quota_exceeded" || created.outcome === "not_unique";
-      if (collection.expiry === undefined || !isTaken) return created;
+      if (!isTaken) return created;
       // What has expired may be in the way.
       await settled(collection);
       return await objects.create(collection, object, maxObjects);
     },
     async replace(collection, object, previous) {
+      if (collection.expiry === undefined) return objects.replace(collection, object, previous);
       if (await hasEnded(collection, object.text)) {
         // It is gone, unless the update brings it an end.
         return { outcome: (await hasEnded(collection, previous.text)) ? "not_found" : "expired" };
       }
       const replaced = await objects.replace(collection, object, previous);
-      if (collection.expiry === undefined || replaced.outcome !== "not_unique") return replaced;
+      if (replaced.outcome !== "not_unique") return replaced;
       await settled(collection);
       return await objects.replace(collection, object, previous);
     },
@@ -161,6 +164,7 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
       return await objects.remove(collection, id, visible);
     },
     async removeUnchanged(collection, id, previous) {
+      if (collection.expiry === undefined) return objects.removeUnchanged(collection, id, previous);
       if (await hasEnded(collection, previous.text)) return "not_found";
       return await objects.removeUnchanged(collection, id, previous);
     },
