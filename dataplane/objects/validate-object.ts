@@ -52,11 +52,15 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
   for (const { name } of membersOf(body.text)) {
     if (serviceMembers.has(name) || listParameters.has(name)) throw reserved(name, "leave it out");
   }
-  const missing = missingDefaults(rules, body);
-  const data = withInsertions(body.text, missing);
-  if (missing.length > 0) requireDepth(data);
+  const data = rules.filling === undefined ? body.text : withDefaults(rules, body);
   requireStorable(rules, data, undefined);
   return newObjectText(data, id, metadata);
+}
+
+function withDefaults(rules: ObjectRules, body: CanonicalJson): string {
+  const data = withInsertions(body.text, missingDefaults(rules, body));
+  requireDepth(data);
+  return data;
 }
 
 /** The defaults that a body lacks, and where they go. */
