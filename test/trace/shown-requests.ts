@@ -56,6 +56,9 @@ const shownRequests: readonly ShownRequest[] = [
   },
 ];
 
+/** Dev mode also sweeps expired objects by itself. */
+const begin = { path: "dataplane/http/server.ts", name: "rewriteUrl" };
+
 /** Traces them in dev mode, with an administrator's API key. */
 export async function traceShownRequests(): Promise<readonly ShownTrace[]> {
   const dev = await startTracedDev();
@@ -73,7 +76,7 @@ export async function traceShownRequests(): Promise<readonly ShownTrace[]> {
         title,
         maxFiles,
         maxFunctions,
-        trace: await trace(inspector, { ask: senderOf(request), warmUps: warmUpsOfRequest }),
+        trace: await trace(inspector, { ask: senderOf(request), warmUps: warmUpsOfRequest, begin }),
       });
     }
     inspector.close();
