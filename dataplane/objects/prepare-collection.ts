@@ -14,7 +14,7 @@ import { noteIfPossible } from "../store/expiring.ts";
 import { expiryIndex } from "../store/expiry.ts";
 import type { ObjectExpiry } from "../store/ports/expiry.ts";
 import type { IndexState, ObjectIndexes, StoreIndex } from "../store/ports/indexes.ts";
-import type { CollectionRef } from "../store/ports/refs.ts";
+import { type CollectionRef, nameOfCollection } from "../store/ports/refs.ts";
 
 export interface CollectionPreparer {
   /** Returns nothing when there is nothing to wait for: every request but a resource's first. */
@@ -66,7 +66,7 @@ export function createCollectionPreparer(store: PreparedStore, onBuildFailed: On
   };
 
   const startBuild = ({ project, resource }: CollectionRef, indexes: readonly IndexState[]): void => {
-    const name = `${keyOfProject(project)}/${resource}`;
+    const name = nameOfCollection({ project, resource });
     const names = indexes.map(({ field }) => field.name);
     building.set(name, { project: keyOfProject(project), resource, indexes: names });
     if (builds.has(name)) declaredMeanwhile.add(name);

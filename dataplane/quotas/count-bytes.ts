@@ -1,9 +1,8 @@
 // Counts the bytes of collections that are older than their quota, in the background and in small
 // steps. Replicas share the work: each step continues where the last one ended.
 
-import { keyOfProject } from "../../core/config/config-keys.ts";
 import { pause, systemTimers } from "../../core/timers.ts";
-import type { CollectionRef } from "../store/ports/refs.ts";
+import { type CollectionRef, nameOfCollection } from "../store/ports/refs.ts";
 import type { ByteCounts } from "../store/ports/sizes.ts";
 
 /** Pause between two steps: requests come first. */
@@ -25,7 +24,7 @@ export function createByteCounter(store: ByteCounts): ByteCounter {
 
   return {
     start(collection) {
-      const name = `${keyOfProject(collection.project)}/${collection.resource}`;
+      const name = nameOfCollection(collection);
       if (isClosed || running.has(name)) return;
       // The next reading of amounts begins it again.
       const work = count(collection).catch(() => undefined);

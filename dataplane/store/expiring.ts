@@ -11,7 +11,7 @@ import { expiryTime, hasExpired } from "./expiry.ts";
 import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry } from "./ports/expiry.ts";
 import type { Candidates, ObjectLists, Page } from "./ports/lists.ts";
 import type { ObjectReads, ObjectWrites } from "./ports/objects.ts";
-import type { CollectionRef } from "./ports/refs.ts";
+import { type CollectionRef, nameOfCollection } from "./ports/refs.ts";
 
 export type Objects = ObjectReads & ObjectWrites & ObjectLists;
 
@@ -50,7 +50,7 @@ function sharedSteps(removeExpired: ObjectExpiry["removeExpired"]): ObjectExpiry
     return await removeExpired(collection).finally(turns.release);
   };
   return (collection) => {
-    const name = `${keyOfProject(collection.project)}/${collection.resource}`;
+    const name = nameOfCollection(collection);
     const underWay = steps.get(name) ?? step(collection).finally(() => steps.delete(name));
     steps.set(name, underWay);
     return underWay;

@@ -4,7 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { decodedTime, encodedTime, isOfExpiry } from "../expiry.ts";
 import type { Expiry, ExpiryStep, ObjectExpiry } from "../ports/expiry.ts";
-import type { CollectionRef } from "../ports/refs.ts";
+import { type CollectionRef, nameOfCollection } from "../ports/refs.ts";
 import type { Collection } from "./collections.ts";
 import type { ObjectRow } from "./entries.ts";
 import { createRemoval, type ObjectDeps } from "./objects.ts";
@@ -50,7 +50,7 @@ export function createExpiry(deps: ObjectDeps): ObjectExpiry {
     removeExpired: (ref) => transactions.write(() => removeSome(ref)),
     nextExpiry: (ref) => transactions.read(() => next(ref)),
     async noteExpiring(ref, at) {
-      const name = nameOf(ref);
+      const name = nameOfCollection(ref);
       const noted = takenUntil.get(name);
       if (at !== undefined || noted === undefined) takenUntil.set(name, Math.min(at ?? 0, noted ?? Infinity));
     },
@@ -61,23 +61,19 @@ export function createExpiry(deps: ObjectDeps): ObjectExpiry {
         const due = statements.expiring
           .all()
           .map(refOf)
-          .filter((ref) => (takenUntil.get(nameOf(ref)) ?? 0) <= now)
+          .filter((ref) => (takenUntil.get(nameOfCollection(ref)) ?? 0) <= now)
           .slice(0, max);
-        for (const ref of due) takenUntil.set(nameOf(ref), until);
+        for (const ref of due) takenUntil.set(nameOfCollection(ref), until);
         return due.map((collection) => ({ collection, until }));
       }),
     async takeAgain({ collection, until }, inMs) {
-      const name = nameOf(collection);
+      const name = nameOfCollection(collection);
       if (takenUntil.get(name) !== until) return undefined;
       const again = inMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + inMs;
       takenUntil.set(name, again);
       return inMs === undefined ? undefined : { collection, until: again };
     },
   };
-}
-
-function nameOf({ project, resource }: CollectionRef): string {
-  return `${project.namespace}/${project.name}/${resource}`;
 }
 
 function refOf(row: Record<string, unknown>): CollectionRef {

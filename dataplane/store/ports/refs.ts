@@ -1,5 +1,6 @@
 // How stored data is addressed, and whose objects a call sees.
 
+import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type {
   ChangeLogConfig,
   ExpiryConfig,
@@ -25,6 +26,11 @@ export interface DocumentRef {
   readonly rootKey: string;
   /** As of a collection. */
   readonly changes?: ChangeLogConfig;
+}
+
+/** `<namespace>/<project>/<resource>`. */
+export function nameOfCollection({ project, resource }: CollectionRef): string {
+  return `${keyOfProject(project)}/${resource}`;
 }
 
 /** Every write has a reference made here, so that none leaves the log out. */
