@@ -3,7 +3,8 @@
 // known.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CheckFigures } from "../../core/config/object-check.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
+import { type CheckFigures, describeInvalid } from "../../core/config/object-check.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { ApiResource } from "../../core/manifests/generated/apiresource.generated.ts";
@@ -40,9 +41,9 @@ export async function checkStored(
   const { against } = options;
   const resources = manifests.filter((manifest): manifest is ApiResource => manifest.kind === "ApiResource");
   const ref = projectAt(against, resources.map(projectOf));
-  const own = resources.filter((resource) => keyOf(projectOf(resource)) === keyOf(ref));
+  const own = resources.filter((resource) => keyOfProject(projectOf(resource)) === keyOfProject(ref));
   const project = manifests.find(
-    (each): each is Project => each.kind === "Project" && keyOf(each.metadata) === keyOf(ref),
+    (each): each is Project => each.kind === "Project" && keyOfProject(each.metadata) === keyOfProject(ref),
   );
   const role = await ownRole(service, against);
   if (project?.spec.authentication.policy !== "Disabled") requireAdministrator(role);
@@ -61,13 +62,9 @@ function projectOf({ metadata, spec }: ApiResource): ProjectRef {
   return { namespace: metadata.namespace, name: spec.projectRef.name };
 }
 
-function keyOf({ namespace, name }: ProjectRef): string {
-  return `${namespace}/${name}`;
-}
-
 /** Of the projects of the folder, the one that the URL names, or the only one. */
 function projectAt(against: string, refs: readonly ProjectRef[]): ProjectRef {
-  const all = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
+  const all = [...new Map(refs.map((ref) => [keyOfProject(ref), ref])).values()];
   const [namespace, name] = new URL(against).pathname.split("/").slice(-2);
   const named = all.filter((ref) => ref.name === name);
   const exactly = named.filter((ref) => ref.namespace === namespace);
@@ -75,7 +72,7 @@ function projectAt(against: string, refs: readonly ProjectRef[]): ProjectRef {
   const choice =
     all.length === 0
       ? "has no ApiResource"
-      : `has several Projects: end the URL with one of ${all.map(keyOf).join(", ")}`;
+      : `has several Projects: end the URL with one of ${all.map(keyOfProject).join(", ")}`;
   throw new WatchRefused(`The folder ${choice}`);
 }
 
@@ -142,7 +139,6 @@ function linesOf(subject: string, resource: string, figures: CheckFigures | unde
     return [
       `${subject}: ${checked === 1 ? "the 1 stored object meets" : `all ${checked} stored objects meet`} the schema`,
     ];
-  const verb = invalid === 1 ? "doesn't" : "don't";
   const shown = examples.map(({ id, pointer, keyword }) => `  /api/${resource}/${id}: ${pointer || "/"} (${keyword})`);
-  return [`${subject}: ${invalid} of ${checked} stored objects ${verb} meet the schema, such as`, ...shown];
+  return [`${subject}: ${describeInvalid(figures)} the schema, such as`, ...shown];
 }

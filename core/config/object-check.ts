@@ -45,6 +45,16 @@ export type CheckResult = CheckFigures & { readonly endedAt: number };
 
 export const maxExamples = 5;
 
+/** How many of how many "don't meet", before what. */
+export function describeInvalid({ checked, invalid }: Pick<CheckFigures, "checked" | "invalid">): string {
+  return `${invalid} of ${checked} stored objects ${invalid === 1 ? "doesn't" : "don't"} meet`;
+}
+
+/** The first example, to be added to a sentence; empty where there is none. */
+export function describeExample({ examples: [example] = [] }: Partial<Pick<CheckFigures, "examples">>): string {
+  return example === undefined ? "" : `, such as ${example.id} at ${example.pointer || "/"} (${example.keyword})`;
+}
+
 /** Equal for schemas that differ only in the order of members. */
 export function schemaDigest(schema: JsonObject): string {
   return createHash("sha256").update(canonical(schema)).digest("hex").slice(0, 32);

@@ -4,7 +4,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { durationSeconds } from "../../core/config/duration.ts";
-import type { CheckResult } from "../../core/config/object-check.ts";
+import { type CheckResult, describeExample, describeInvalid } from "../../core/config/object-check.ts";
 import type { ChangeLogConfig, KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
 import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
@@ -99,11 +99,9 @@ function holdSchema(
 const checkingMessage =
   "The stored objects are being checked; until that has ended, writes have to meet this schema and the former one";
 
-function invalidMessage({ checked, invalid, examples: [example] }: CheckResult): string {
-  const verb = invalid === 1 ? "doesn't" : "don't";
-  const such = example && `, such as ${example.id} at ${example.pointer || "/"} (${example.keyword})`;
+function invalidMessage(found: CheckResult): string {
   const advice = "correct them, or loosen the schema; it is tried again within ten minutes of that, and with each edit";
-  return `${invalid} of ${checked} stored objects ${verb} meet this schema${such ?? ""}: ${advice}`;
+  return `${describeInvalid(found)} this schema${describeExample(found)}: ${advice}`;
 }
 
 export function compileRootKey(rootKey: RootKey, maxDocumentBytes: number): Result<readonly RootKeyConfig[]> {

@@ -6,6 +6,7 @@ import type { MemoryUse } from "../../core/redis/primaries.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type DataInventory, isRetained } from "../model/data-inventory.ts";
 import type { CustomResource } from "../model/objects.ts";
+import { reportedCheck } from "../model/reported-check.ts";
 
 export interface ObjectCount {
   readonly kind: string;
@@ -60,7 +61,7 @@ export function createObjectCounts(): ObjectCounts {
     }
     const { reason } = conditions.find(({ type, status }) => type === "Stalled" && status === "True") ?? {};
     if (reason !== undefined) addTo(stalled, { namespace: metadata.namespace ?? "", kind, reason }, difference);
-    const invalidHere = invalidStoredIn(object);
+    const invalidHere = reportedCheck(object.status)?.invalid ?? 0;
     if (invalidHere > 0) addTo(invalid, { namespace: metadata.namespace ?? "" }, difference * invalidHere);
     const holds = (name: string) => conditions.some(({ type, status }) => type === name && status === "True");
     if (kind === "Project" && holds("Ready") && !holds("Available")) unavailable += difference;
@@ -76,12 +77,6 @@ export function createObjectCounts(): ObjectCounts {
     invalidStoredObjects: () => capped(invalid, maxInvalidSeries, () => ({ namespace: "(others)" })),
     unavailableProjects: () => unavailable,
   };
-}
-
-function invalidStoredIn({ status }: CustomResource): number {
-  return (
-    (status as { readonly storedObjects?: { readonly invalid?: number } } | undefined)?.storedObjects?.invalid ?? 0
-  );
 }
 
 interface ConditionSummary {

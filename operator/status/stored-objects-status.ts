@@ -1,22 +1,14 @@
 // What an ApiResource's status says of its stored objects and the schema, and the Event when some
 // are found that don't meet it: once for a schema, until none were.
 
-import type { InvalidObject } from "../../core/config/object-check.ts";
+import { describeExample, describeInvalid } from "../../core/config/object-check.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { EventNote } from "../events/event-recorder.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource, CustomResource } from "../model/objects.ts";
+import { type ReportedCheck, reportedCheck } from "../model/reported-check.ts";
 import type { CheckReport } from "../stored-data/object-checks.ts";
 import { statusEventCatalogue } from "./events-of.ts";
-
-interface ReportedCheck {
-  readonly observedGeneration: number;
-  readonly schema: string;
-  readonly checked: number;
-  readonly invalid: number;
-  readonly examples?: readonly InvalidObject[];
-  readonly checkedAt?: string;
-}
 
 /**
  * What was reported before stays where nothing newer is known: of another schema with the
@@ -24,7 +16,7 @@ interface ReportedCheck {
  */
 export function storedObjectsMembers({ spec, metadata, status }: ApiResource, report: CheckReport | undefined): object {
   if (spec.schemaChange?.storedObjects === undefined) return {};
-  const before = reportedIn(status);
+  const before = reportedCheck(status);
   const { generation = 0 } = metadata;
   if (report?.found === undefined) {
     const isOfThis = before !== undefined && before.schema === report?.schema;
@@ -46,30 +38,18 @@ export function storedObjectsMembers({ spec, metadata, status }: ApiResource, re
 /** `after` = the status that was written. */
 export function storedObjectsEventsOf(object: CustomResource, after: unknown): readonly EventNote[] {
   if (object.kind !== "ApiResource") return [];
-  const now = reportedIn(after);
+  const now = reportedCheck(after);
   if (now?.checkedAt === undefined || now.invalid === 0 || isRefusedFor(after)) return [];
-  const before = reportedIn(object.status);
+  const before = reportedCheck(object.status);
   const isKnown = before?.schema === now.schema && before.checkedAt !== undefined && before.invalid > 0;
   if (isKnown) return [];
   const { type, action } = statusEventCatalogue.StoredObjectsInvalid;
-  const note = `${amount(now)} the schema${exampleIn(now)}; GET /api/${resourceNameOf(object)}?_valid=false lists them`;
+  const note = `${describeInvalid(now)} the schema${describeExample(now)}; GET /api/${resourceNameOf(object)}?_valid=false lists them`;
   return [{ type, action, reason: "StoredObjectsInvalid", note }];
-}
-
-function amount({ checked, invalid }: ReportedCheck): string {
-  return `${invalid} of ${checked} stored objects ${invalid === 1 ? "doesn't" : "don't"} meet`;
-}
-
-function exampleIn({ examples: [example] = [] }: ReportedCheck): string {
-  return example === undefined ? "" : `, such as ${example.id} at ${example.pointer || "/"} (${example.keyword})`;
 }
 
 /** The condition has an Event of its own. */
 function isRefusedFor(status: unknown): boolean {
   const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly reason: string }[] };
   return conditions.some(({ reason }) => reason === "StoredObjectsInvalid");
-}
-
-function reportedIn(status: unknown): ReportedCheck | undefined {
-  return (status as { readonly storedObjects?: ReportedCheck } | undefined)?.storedObjects;
 }

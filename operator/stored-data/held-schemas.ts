@@ -3,12 +3,13 @@
 // has found nothing any more: it binds nobody, since clients that write by the former schema are
 // not to be refused every ten minutes.
 
-import type { CheckFigures, CheckResult } from "../../core/config/object-check.ts";
+import type { CheckResult } from "../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject } from "../../core/config/types.ts";
 import { holdsSchema } from "../compile/child-configs.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
+import { reportedCheck } from "../model/reported-check.ts";
 import type { CheckOrders, CheckState } from "../publish/check-orders.ts";
 import type { KnownCheck, KnownChecks } from "./known-checks.ts";
 
@@ -86,17 +87,8 @@ export function mayProbe({ endedAt }: CheckResult, now: number): boolean {
   return now - endedAt >= probeAfterMs;
 }
 
-interface Reported extends Partial<CheckFigures> {
-  readonly schema?: string;
-  readonly checkedAt?: string;
-}
-
-export function reportedIn(resource: ApiResource): Reported | undefined {
-  return (resource.status as { readonly storedObjects?: Reported } | undefined)?.storedObjects;
-}
-
 /** What the status says was found. */
 function saidResult(resource: ApiResource): CheckResult | undefined {
-  const { checked = 0, invalid = 0, examples = [], checkedAt } = reportedIn(resource) ?? {};
+  const { checked = 0, invalid = 0, examples = [], checkedAt } = reportedCheck(resource.status) ?? {};
   return checkedAt === undefined ? undefined : { checked, invalid, examples, endedAt: Date.parse(checkedAt) };
 }

@@ -14,9 +14,10 @@ import { rfc3339 } from "../../core/rfc3339.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import { reportedCheck } from "../model/reported-check.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { CheckOrders, CheckState } from "../publish/check-orders.ts";
-import { createHeldSchemas, type FindHeldSchemas, isRefusal, mayProbe, reportedIn } from "./held-schemas.ts";
+import { createHeldSchemas, type FindHeldSchemas, isRefusal, mayProbe } from "./held-schemas.ts";
 import { type KnownCheck, KnownChecks } from "./known-checks.ts";
 
 /** What is known of the stored objects of one ApiResource. */
@@ -161,7 +162,7 @@ type End = "open" | "forgotten" | "lost" | "refused" | "probed";
 
 /** Another schema may have been checked within the same second. */
 function isSaid({ schema }: KnownCheck, { endedAt }: CheckResult, resource: ApiResource): boolean {
-  const reported = reportedIn(resource);
+  const reported = reportedCheck(resource.status);
   return reported?.schema === schema && reported.checkedAt === rfc3339(endedAt);
 }
 
@@ -181,14 +182,14 @@ function foundIn(state: CheckState, { resource, check, place }: FoundContext): P
     if (isUndecided) return {};
     return { found: state.result };
   }
-  const reported = reportedIn(resource);
+  const reported = reportedCheck(resource.status);
   const isChecked = reported?.schema === check.schema && reported.checkedAt !== undefined;
   if (isChecked || state.state !== "open" || state.figures === undefined) return {};
   return { found: state.figures };
 }
 
 function isDue(resource: ApiResource, schema: string, now: number): boolean {
-  const reported = reportedIn(resource);
+  const reported = reportedCheck(resource.status);
   if (reported?.schema !== schema || reported.checkedAt === undefined) return true;
   return (reported.invalid ?? 0) > 0 && now - Date.parse(reported.checkedAt) >= againMs;
 }
