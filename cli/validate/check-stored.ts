@@ -1,5 +1,5 @@
 // `jsonplane validate DIR --against URL`: reads what a project has stored, page by page, and says
-// how many objects the schemas of a folder would refuse. Throws WatchRefused where that can't be
+// how many objects the schemas of a folder would refuse. Throws ServiceRefused where that can't be
 // known.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,8 +12,8 @@ import type { Project } from "../../core/manifests/generated/project.generated.t
 import type { Manifest } from "../../core/manifests/validate-manifest.ts";
 import { type CompiledSchema, compileSchema } from "../../core/schema/compile-schema.ts";
 import { nothingChecked, withObject } from "../../dataplane/objects/check/check-step.ts";
-import { type CredentialFiles, credentialFrom } from "../watch/credential.ts";
-import { createService, type ListedPage, ServerAway, type Service, WatchRefused } from "../watch/service.ts";
+import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
+import { createService, type ListedPage, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
 
 export interface CheckStoredOptions extends CredentialFiles {
   /** Base URL of a project, without a trailing slash. */
@@ -73,21 +73,21 @@ function projectAt(against: string, refs: readonly ProjectRef[]): ProjectRef {
     all.length === 0
       ? "has no ApiResource"
       : `has several Projects: end the URL with one of ${all.map(keyOfProject).join(", ")}`;
-  throw new WatchRefused(`The folder ${choice}`);
+  throw new ServiceRefused(`The folder ${choice}`);
 }
 
 /** Throws where the URL leads to no project, which must not pass for one that stores nothing. */
 async function ownRole(service: Service, against: string): Promise<unknown> {
   const reply = await patiently(() => service.read(new URL(`${against}/whoami`), { Accept: "application/json" }));
   const said = parseOrUndefined(await reply.text()) as { readonly kind?: unknown; readonly role?: unknown } | undefined;
-  if (typeof said?.kind !== "string") throw new WatchRefused(`${against} is no project`);
+  if (typeof said?.kind !== "string") throw new ServiceRefused(`${against} is no project`);
   return said.role;
 }
 
 /** Anybody else may see a part of the objects, without knowing. */
 function requireAdministrator(role: unknown): void {
   if (role === "Administrators") return;
-  throw new WatchRefused(
+  throw new ServiceRefused(
     "Only an administrator sees all objects: name a file with a key of role Administrators with --api-key-file",
   );
 }
@@ -115,7 +115,7 @@ async function pageAt(service: Service, url: URL, cursor: string): Promise<Liste
   try {
     return await patiently(() => service.readPage(url, cursor));
   } catch (error) {
-    if (error instanceof WatchRefused && error.status === 404) return undefined;
+    if (error instanceof ServiceRefused && error.status === 404) return undefined;
     throw error;
   }
 }

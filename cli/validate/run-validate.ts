@@ -5,8 +5,8 @@ import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
-import type { CredentialFiles } from "../watch/credential.ts";
-import { ServerAway, WatchRefused } from "../watch/service.ts";
+import type { CredentialFiles } from "../service/credential.ts";
+import { ServerAway, ServiceRefused } from "../service/service.ts";
 import { checkStored } from "./check-stored.ts";
 
 export interface ValidateSettings extends CredentialFiles {
@@ -59,7 +59,7 @@ async function storedOrReport(check: () => Promise<number>, out: (line: string) 
     if (invalid > 0) out(`${invalid} stored ${invalid === 1 ? "object" : "objects"} would be invalid`);
     return invalid > 0 ? 1 : 0;
   } catch (error) {
-    if (!(error instanceof WatchRefused || error instanceof ServerAway)) throw error;
+    if (!(error instanceof ServiceRefused || error instanceof ServerAway)) throw error;
     out(error.message);
     return 1;
   }

@@ -3,7 +3,14 @@
 
 import { eventStream, readEventStream } from "../../core/http/event-stream.ts";
 import { type ServerSentEvent, ServerSentEventParser } from "../../core/http/server-sent-events.ts";
-import { createService, type ListedPage, reasonOf, ServerAway, type ServiceOptions, WatchRefused } from "./service.ts";
+import {
+  createService,
+  type ListedPage,
+  reasonOf,
+  ServerAway,
+  type ServiceOptions,
+  ServiceRefused,
+} from "../service/service.ts";
 
 export interface ChangesStream {
   /** The request is sent once they are read, and what refuses it is thrown. */
@@ -34,7 +41,7 @@ export function createChangesClient(options: ClientOptions): ChangesClient {
         const response = await service.read(url, { Accept: eventStream, ...from }, aborted);
         const type = response.headers.get("content-type") ?? "nothing";
         if (type.startsWith(eventStream) && response.body !== null) return response.body;
-        throw new WatchRefused(`${url.origin}${url.pathname} answers with ${type}, not with a stream of changes`);
+        throw new ServiceRefused(`${url.origin}${url.pathname} answers with ${type}, not with a stream of changes`);
       };
       const parser = new ServerSentEventParser();
       return { events: orAway(readEventStream(open, parser, signal)), retryMs: () => parser.retryMs };
@@ -44,7 +51,7 @@ export function createChangesClient(options: ClientOptions): ChangesClient {
       if (!isCollection(url)) return undefined;
       const page = await service.readPage(url, cursor);
       if (page === undefined || page.position !== undefined) return page;
-      throw new WatchRefused(`${url.origin}${url.pathname} has no changes to watch`);
+      throw new ServiceRefused(`${url.origin}${url.pathname} has no changes to watch`);
     },
   };
 }
@@ -57,7 +64,7 @@ async function* orAway(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<S
   try {
     yield* events;
   } catch (cause) {
-    if (cause instanceof WatchRefused || cause instanceof ServerAway) throw cause;
+    if (cause instanceof ServiceRefused || cause instanceof ServerAway) throw cause;
     throw new ServerAway(`The stream broke off${reasonOf(cause)}`, { cause });
   }
 }

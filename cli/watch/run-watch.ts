@@ -4,9 +4,9 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runProgram } from "../run-program.ts";
+import { credentialFrom } from "../service/credential.ts";
+import { ServiceRefused } from "../service/service.ts";
 import { createChangesClient } from "./changes-client.ts";
-import { credentialFrom } from "./credential.ts";
-import { WatchRefused } from "./service.ts";
 import { type WatchedChange, watch } from "./watch.ts";
 
 export interface WatchSettings {
@@ -18,7 +18,7 @@ export interface WatchSettings {
 
 const program = {
   name: "jsonplane",
-  refusalOf: (error: unknown) => (error instanceof WatchRefused ? error.message : undefined),
+  refusalOf: (error: unknown) => (error instanceof ServiceRefused ? error.message : undefined),
 };
 
 export async function runWatch(text: string, settings: WatchSettings): Promise<number> {
@@ -50,10 +50,10 @@ async function print(line: string, signal: AbortSignal): Promise<void> {
 function watchedUrl(text: string): { readonly url: URL; readonly position: string | undefined } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new WatchRefused("URL must be one such as https://api.example.org/default/shop/api/books");
+    throw new ServiceRefused("URL must be one such as https://api.example.org/default/shop/api/books");
   }
   if (url.username + url.password !== "") {
-    throw new WatchRefused("URL must have no user or password: name a file with a credential with --api-key-file");
+    throw new ServiceRefused("URL must have no user or password: name a file with a credential with --api-key-file");
   }
   const position = url.searchParams.get("_position") || undefined;
   const pieces = url.search.slice(1).split("&");

@@ -1,12 +1,12 @@
 // Follows changes until it is aborted, and reports each once. It begins with the objects that are
 // stored, or with the next change. When the connection ends it goes on from its position, and after
-// a reset from a new list. Throws WatchRefused where the server refuses.
+// a reset from a new list. Throws ServiceRefused where the server refuses.
 
 import { backoffMs } from "../../core/backoff.ts";
 import type { ServerSentEvent } from "../../core/http/server-sent-events.ts";
 import { valuesOf } from "../../core/json/members.ts";
+import { ServerAway, ServiceRefused } from "../service/service.ts";
 import type { ChangesClient } from "./changes-client.ts";
-import { ServerAway, WatchRefused } from "./service.ts";
 
 export interface WatchedChange {
   readonly kind: "put" | "delete";
@@ -122,7 +122,7 @@ class Watching {
 
   /** A stream of one object or path begins with what is stored. */
   #noList(): void {
-    if (this.#needsCollection) throw new WatchRefused("--list is for collections: others begin with what is stored");
+    if (this.#needsCollection) throw new ServiceRefused("--list is for collections: others begin with what is stored");
     this.#mustList = false;
   }
 

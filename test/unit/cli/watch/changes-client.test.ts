@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { ServerAway, ServiceRefused } from "../../../../cli/service/service.ts";
 import { createChangesClient } from "../../../../cli/watch/changes-client.ts";
-import { ServerAway, WatchRefused } from "../../../../cli/watch/service.ts";
 
 const url = "https://api.example.org/default/shop/api/books?status=open";
 
@@ -66,7 +66,7 @@ describe("requests of a watch", () => {
 
   it.each([400, 401, 403, 404, 406])("are over after %i", async (status) => {
     const opening = eventsFrom(served(problem(status)));
-    await expect(opening).rejects.toThrow(WatchRefused);
+    await expect(opening).rejects.toThrow(ServiceRefused);
     await expect(opening).rejects.toThrow(`answers ${status} some_code: Because`);
   });
 

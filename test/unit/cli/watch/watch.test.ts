@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { type ListedPage, ServerAway, ServiceRefused } from "../../../../cli/service/service.ts";
 import type { ChangesClient } from "../../../../cli/watch/changes-client.ts";
-import { type ListedPage, ServerAway, WatchRefused } from "../../../../cli/watch/service.ts";
 import { type WatchOptions, watch } from "../../../../cli/watch/watch.ts";
 import type { ServerSentEvent } from "../../../../core/http/server-sent-events.ts";
 
@@ -128,7 +128,7 @@ describe("a watch", () => {
   });
 
   it("ends where it is refused", async () => {
-    await expect(played([new WatchRefused("No")], [])).rejects.toThrow(new WatchRefused("No"));
+    await expect(played([new ServiceRefused("No")], [])).rejects.toThrow(new ServiceRefused("No"));
     await expect(played([], [], { list: true })).rejects.toThrow("--list is for collections");
   });
 });

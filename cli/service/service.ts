@@ -1,12 +1,12 @@
 // Requests of commands to a service: each with the credential, and pages of lists with exact texts.
-// Throws WatchRefused where asking again would change nothing, and ServerAway where it may.
+// Throws ServiceRefused where asking again would change nothing, and ServerAway where it may.
 
 import { isRetryable } from "../../core/http/event-stream.ts";
 import { elementsOf, valuesOf } from "../../core/json/members.ts";
 
 /** Its message is for the person who started the command. */
-export class WatchRefused extends Error {
-  override readonly name = "WatchRefused";
+export class ServiceRefused extends Error {
+  override readonly name = "ServiceRefused";
   /** Of the response; undefined = nothing was asked. */
   readonly status: number | undefined;
 
@@ -50,9 +50,7 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  /** Any response; `signal` ends reading it as well. */
-  send(to: URL, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
-  /** A response of 200. */
+  /** A response of 200; `signal` ends reading it as well. */
   read(to: URL, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
   /**
    * A page of the collection, the first one with an empty cursor. Undefined = what is there is no
@@ -87,7 +85,7 @@ export function createService(options: ServiceOptions): Service {
       return new ServerAway(message, { retryAfterMs: 1_000 * (Number(response.headers.get("retry-after")) || 0) });
     }
     const { status } = response;
-    return new WatchRefused(status === 401 ? message + authorizationHint : message, { status });
+    return new ServiceRefused(status === 401 ? message + authorizationHint : message, { status });
   };
 
   const read: Service["read"] = async (to, headers, aborted) => {
@@ -97,7 +95,6 @@ export function createService(options: ServiceOptions): Service {
   };
 
   return {
-    send,
     read,
     async readPage(collection, cursor) {
       const page = new URL(collection);

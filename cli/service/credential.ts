@@ -1,8 +1,8 @@
 // Reads the credential that requests send from its file, each time: what mounts or renews tokens
-// writes new ones there. Refuses with WatchRefused a file that has none at the start.
+// writes new ones there. Refuses with ServiceRefused a file that has none at the start.
 
 import { readFile } from "node:fs/promises";
-import { WatchRefused } from "./service.ts";
+import { ServiceRefused } from "./service.ts";
 
 export interface CredentialFiles {
   readonly apiKeyFile?: string | undefined;
@@ -12,7 +12,7 @@ export interface CredentialFiles {
 /** Returns what reads the value of the Authorization header. */
 export function credentialFrom({ apiKeyFile, tokenFile }: CredentialFiles): () => Promise<string | undefined> {
   if (apiKeyFile !== undefined && tokenFile !== undefined) {
-    throw new WatchRefused("--api-key-file and --token-file can't be used together");
+    throw new ServiceRefused("--api-key-file and --token-file can't be used together");
   }
   if (apiKeyFile !== undefined) return followed("--api-key-file", apiKeyFile, "apikey");
   if (tokenFile !== undefined) return followed("--token-file", tokenFile, "bearer");
@@ -27,7 +27,7 @@ function followed(flag: string, file: string, scheme: string): () => Promise<str
     } catch (cause) {
       // A pipe can be read once, and a file may be in the middle of being replaced.
       if (last === undefined) {
-        throw new WatchRefused(`${flag} ${file} can't be used: ${(cause as Error).message}`, { cause });
+        throw new ServiceRefused(`${flag} ${file} can't be used: ${(cause as Error).message}`, { cause });
       }
     }
     return last;
