@@ -63,8 +63,7 @@ export function createObjectCounts(): ObjectCounts {
     if (reason !== undefined) addTo(stalled, { namespace: metadata.namespace ?? "", kind, reason }, difference);
     const invalidHere = reportedCheck(object.status)?.invalid ?? 0;
     if (invalidHere > 0) addTo(invalid, { namespace: metadata.namespace ?? "" }, difference * invalidHere);
-    const holds = (name: string) => conditions.some(({ type, status }) => type === name && status === "True");
-    if (kind === "Project" && holds("Ready") && !holds("Available")) unavailable += difference;
+    if (kind === "Project" && isReadyButUnavailable(conditions)) unavailable += difference;
   };
 
   return {
@@ -87,6 +86,11 @@ interface ConditionSummary {
 
 function conditionsOf({ status }: CustomResource): readonly ConditionSummary[] {
   return (status as { readonly conditions?: readonly ConditionSummary[] } | undefined)?.conditions ?? [];
+}
+
+function isReadyButUnavailable(conditions: readonly ConditionSummary[]): boolean {
+  const holds = (name: string) => conditions.some(({ type, status }) => type === name && status === "True");
+  return holds("Ready") && !holds("Available");
 }
 
 function addTo<T extends { readonly count: number }>(
