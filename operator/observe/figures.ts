@@ -55,14 +55,15 @@ export function createObjectCounts(): ObjectCounts {
 
   const add = (object: CustomResource, difference: 1 | -1): void => {
     const { kind, metadata } = object;
+    const { namespace = "" } = metadata;
     const conditions = conditionsOf(object);
     for (const { type, status } of conditions) {
       addTo(counts, { kind, condition: type, status: status as ObjectCount["status"] }, difference);
     }
-    const { reason } = conditions.find(({ type, status }) => type === "Stalled" && status === "True") ?? {};
-    if (reason !== undefined) addTo(stalled, { namespace: metadata.namespace ?? "", kind, reason }, difference);
+    const { reason } = trueCondition(conditions, "Stalled") ?? {};
+    if (reason !== undefined) addTo(stalled, { namespace, kind, reason }, difference);
     const invalidHere = reportedCheck(object.status)?.invalid ?? 0;
-    if (invalidHere > 0) addTo(invalid, { namespace: metadata.namespace ?? "" }, difference * invalidHere);
+    if (invalidHere > 0) addTo(invalid, { namespace }, difference * invalidHere);
     if (kind === "Project" && isReadyButUnavailable(conditions)) unavailable += difference;
   };
 
@@ -88,9 +89,12 @@ function conditionsOf({ status }: CustomResource): readonly ConditionSummary[] {
   return (status as { readonly conditions?: readonly ConditionSummary[] } | undefined)?.conditions ?? [];
 }
 
+function trueCondition(conditions: readonly ConditionSummary[], name: string): ConditionSummary | undefined {
+  return conditions.find(({ type, status }) => type === name && status === "True");
+}
+
 function isReadyButUnavailable(conditions: readonly ConditionSummary[]): boolean {
-  const holds = (name: string) => conditions.some(({ type, status }) => type === name && status === "True");
-  return holds("Ready") && !holds("Available");
+  return trueCondition(conditions, "Ready") !== undefined && trueCondition(conditions, "Available") === undefined;
 }
 
 function addTo<T extends { readonly count: number }>(
