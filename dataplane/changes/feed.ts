@@ -2,6 +2,7 @@
 // change after a pause is read at once, further ones every 20 ms. A stream that is behind the
 // others reads by itself, or together with those at the same position.
 
+import { setImmediate as othersFirst } from "node:timers/promises";
 import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Batch, type BatchRead, type BatchStore, readBatch } from "./batch.ts";
@@ -30,6 +31,8 @@ interface ReadUnderWay {
 
 const betweenReadsMs = 20;
 /** How often the log is read without a hint, because hints get lost with connections. */
+/** Each takes some 15 µs. */
+const wokenAtOnce = 64;
 const rereadMs = 5_000;
 const retryMs = 1_000;
 /** Of batches that are kept for streams a little behind the end. */
@@ -185,8 +188,18 @@ export class Feed {
     else if (read.end === this.#end) return false;
     else this.#keep(read);
     this.#arrivals += 1;
-    for (const end of [...this.#waiting]) end();
+    await this.#wakeAll();
     return true;
+  }
+
+  /** Some at a time, because each writes at once: other requests are served between. */
+  async #wakeAll(): Promise<void> {
+    let woken = 0;
+    for (const end of [...this.#waiting]) {
+      end();
+      woken += 1;
+      if (woken % wokenAtOnce === 0) await othersFirst();
+    }
   }
 
   #keep(batch: Batch): void {

@@ -124,6 +124,24 @@ it("keeps nothing of those who left while nothing changed", async () => {
   feed.close();
 });
 
+it("lets other work run before it has woken all of many", async () => {
+  const { feed, answer } = openFeed();
+  const { signal } = new AbortController();
+  let woken = 0;
+  const all = Array.from({ length: 500 }, async () => {
+    await feed.next({ position: begun, seen: begun, since: 0 }, signal);
+    woken += 1;
+  });
+  answer();
+  const seen = new Set<number>();
+  while (woken < all.length) {
+    await nextTurn();
+    seen.add(woken);
+  }
+  expect(seen.size).toBeGreaterThan(3);
+  feed.close();
+});
+
 it("reads a value again for a batch whose first read failed", async () => {
   let reads = 0;
   const read = async (): Promise<ReadValue> => {
