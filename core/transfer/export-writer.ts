@@ -1,0 +1,35 @@
+// Writes the lines of an export as bytes, and adds them up for its end.
+
+import { createHash } from "node:crypto";
+import { type ExportHead, type ExportItem, endLine, headLine, itemLine, objectLines } from "./lines.ts";
+
+export class ExportWriter {
+  readonly #hash = createHash("sha256");
+  #lines = 0;
+
+  head(head: ExportHead): Buffer {
+    return this.#written(headLine(head));
+  }
+
+  item(item: ExportItem): Buffer {
+    this.#lines += 1;
+    return this.#written(itemLine(item));
+  }
+
+  /** Objects of one resource. */
+  objects(resource: string, texts: readonly string[]): Buffer {
+    this.#lines += texts.length;
+    return this.#written(objectLines(resource, texts));
+  }
+
+  end(position?: string): Buffer {
+    const end = { lines: this.#lines, sha256: this.#hash.digest("hex"), ...(position !== undefined && { position }) };
+    return Buffer.from(endLine(end));
+  }
+
+  #written(text: string): Buffer {
+    const bytes = Buffer.from(text);
+    this.#hash.update(bytes);
+    return bytes;
+  }
+}
