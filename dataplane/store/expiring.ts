@@ -193,8 +193,12 @@ function expiringLists({ objects, time }: ExpiringDeps, settled: Settle): Object
   async function* batches(collection: CollectionRef, read: () => AsyncIterable<readonly string[]>) {
     const { expiry } = collection;
     if (expiry === undefined) return yield* read();
-    const now = await time(collection);
-    for await (const texts of read()) yield liveOf(texts, expiry, now);
+    let now = await time(collection);
+    for await (const texts of read()) {
+      yield liveOf(texts, expiry, now);
+      // Before the next batch is read: a scan may take minutes.
+      now = await time(collection);
+    }
   }
 
   return {
@@ -212,7 +216,7 @@ function expiringLists({ objects, time }: ExpiringDeps, settled: Settle): Object
       if (collection.expiry !== undefined) await settled(collection);
       return await objects.count(collection, visible);
     },
-    scan: (collection, visible, max) => batches(collection, () => objects.scan(collection, visible, max)),
+    scan: (collection, visible, range) => batches(collection, () => objects.scan(collection, visible, range)),
   };
 }
 

@@ -7,6 +7,7 @@ import type { IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { compareEncoded, encodeIndexed, encodeSortValue } from "./order.ts";
 import type { FieldQuery, Page, PageRange } from "./ports/lists.ts";
+import { ownerIn } from "./ports/objects.ts";
 import type { Owner } from "./ports/refs.ts";
 import { allValues, rangesOf } from "./ranges.ts";
 
@@ -170,13 +171,4 @@ function sorted(objects: readonly PageObject[], index: IndexField, { descending 
 
 function indexedValue(index: IndexField, text: string): string {
   return encodeIndexed(index, (path) => valueAt(text, path));
-}
-
-/** The owner of an object by its stored text, which ends in `_metadata`. */
-function ownerIn(text: string): Owner | undefined {
-  const begin = '"_metadata":';
-  const at = text.lastIndexOf(begin);
-  if (at < 0) return undefined;
-  const { creator, creator_type } = JSON.parse(text.slice(at + begin.length, -1)) as Readonly<Record<string, unknown>>;
-  return `${creator_type}:${creator}`;
 }

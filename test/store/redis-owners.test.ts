@@ -141,7 +141,7 @@ describe("a resource whose lists show all objects", () => {
       revision += 2;
       await store.declareIndexes(books, fields, revision, "kept");
       await buildAll(store, books);
-      for await (const _ of store.scan(books, { owner: "user:u1" }, max)) {
+      for await (const _ of store.scan(books, { owner: "user:u1" }, { max })) {
         await store.declareIndexes(books, fields, revision + 1, "left out");
       }
     };

@@ -118,7 +118,7 @@ function filterAndSortList(
 async function scanCollection(list: RunningList): Promise<AsyncIterable<readonly string[]> | undefined> {
   const { store, collection, visible } = list;
   const isWithinBound = (await store.count(collection, visible)) <= scanLimit;
-  return isWithinBound ? store.scan(collection, visible, scanLimit) : undefined;
+  return isWithinBound ? store.scan(collection, visible, { max: scanLimit }) : undefined;
 }
 
 interface Candidates {

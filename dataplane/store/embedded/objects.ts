@@ -128,7 +128,8 @@ export function createObjects(deps: ObjectDeps): Objects {
     removeUnchanged: (ref, id, previous) => transactions.write(() => remove(ref, id, {}, previous)),
     collectionIdentity: (ref) => transactions.read(() => identityOf(collections.find(ref))),
     purge: (ref, identity, batch) => transactions.write(() => purge(ref, identity, batch)),
-    scan: (ref, { owner }) => textsOf((after) => transactions.read(() => batchAfter(ref, owner, after))),
+    scan: (ref, { owner }, { after = "" } = {}) =>
+      textsOf(after, (from) => transactions.read(() => batchAfter(ref, owner, from))),
   };
 }
 
@@ -143,10 +144,10 @@ export function createRemoval({ database, collections, entries }: ObjectDeps) {
   };
 }
 
-async function* textsOf(batchAfter: (id: string) => Promise<Batch>): AsyncIterable<readonly string[]> {
-  for (let from: string | undefined = ""; from !== undefined; ) {
+async function* textsOf(after: string, batchAfter: (id: string) => Promise<Batch>): AsyncIterable<readonly string[]> {
+  for (let from: string | undefined = after; from !== undefined; ) {
     // Others are served between two batches.
-    if (from !== "") await nextTurn();
+    if (from !== after) await nextTurn();
     const { objects, next }: Batch = await batchAfter(from);
     if (objects.length > 0) yield objects.map(({ text }) => text);
     from = next;

@@ -74,6 +74,13 @@ export type Candidates =
   | { readonly outcome: "found"; readonly ids: readonly string[] }
   | { readonly outcome: "too_many" | "not_ready" };
 
+export interface ScanRange {
+  /** Objects that the caller is ready to have read; absent = any number. */
+  readonly max?: number;
+  /** Continues after the object of this id, which may be gone; absent = from the start. */
+  readonly after?: string;
+}
+
 export interface ObjectLists {
   /** A page in order of creation, and the count. */
   pageByCreation(collection: CollectionRef, visible: Visibility, range: PageRange): Promise<FoundPage>;
@@ -104,9 +111,9 @@ export interface ObjectLists {
   /** How many objects a scan reads: the visible ones, or all of them without entries of owners. */
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
   /**
-   * Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For
-   * bounded scans, whose caller has counted them. Throws WriteConflict where entries of owners were
+   * Served texts of all visible objects, in order of creation, in batches of at most 4 MiB, of
+   * which one is read when it is asked for. Throws WriteConflict where entries of owners were
    * dropped since, and more than `max` objects would be read.
    */
-  scan(collection: CollectionRef, visible: Visibility, max?: number): AsyncIterable<readonly string[]>;
+  scan(collection: CollectionRef, visible: Visibility, range?: ScanRange): AsyncIterable<readonly string[]>;
 }

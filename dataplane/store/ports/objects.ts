@@ -14,6 +14,15 @@ export function idIn(text: string): string {
   return text.slice(7, 43);
 }
 
+/** The owner of an object by its stored text, which ends in `_metadata`. */
+export function ownerIn(text: string): Owner | undefined {
+  const begin = '"_metadata":';
+  const at = text.lastIndexOf(begin);
+  if (at < 0) return undefined;
+  const { creator, creator_type } = JSON.parse(text.slice(at + begin.length, -1)) as Readonly<Record<string, unknown>>;
+  return `${creator_type}:${creator}`;
+}
+
 export interface NewObject {
   /** UUIDv7; sorts by creation. */
   readonly id: string;

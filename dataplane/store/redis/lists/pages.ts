@@ -75,7 +75,7 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
       }
       return await sizeOfAll(keys);
     },
-    async *scan(collection, visible, max = Number.POSITIVE_INFINITY) {
+    async *scan(collection, visible, { max = Number.POSITIVE_INFINITY, after: first = "" } = {}) {
       const keys = collectionKeys(collection);
       let mayReadAll = visible.owner === undefined;
       const readAll = async (after: string): Promise<ScanReply> => {
@@ -83,7 +83,7 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
         if (!mayReadAll) throw new WriteConflict("Index entries by owner were dropped during the scan");
         return neverStale(await scripts.scan({ keys, set: keys.ids, ...visible, after }));
       };
-      let after: string | undefined = "";
+      let after: string | undefined = first;
       while (after !== undefined) {
         const from = after;
         // Step by step: owners' entries may be left out, or all there, before the end is reached.

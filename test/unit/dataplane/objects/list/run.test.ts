@@ -56,9 +56,9 @@ it("says that entries of owners are missing where they were dropped during a sca
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   const dropped: Store = {
     ...store,
-    async *scan(_collection, _visible, max) {
+    async *scan(_collection, _visible, range) {
       yield [];
-      throw new WriteConflict(`More than ${max}`);
+      throw new WriteConflict(`More than ${range?.max}`);
     },
   };
   const order: Order = { keys: [{ name: "year", path: ["year"], descending: false }], descending: false };
