@@ -16,11 +16,14 @@ export class ExportFault extends Error {
   readonly line: number;
   /** The message without the number of the line. */
   readonly reason: string;
+  /** Of the error with which the service broke the export off; undefined = it did not. */
+  readonly code: string | undefined;
 
-  constructor(line: number, reason: string) {
+  constructor(line: number, reason: string, code?: string) {
     super(`line ${line}: ${reason}`);
     this.line = line;
     this.reason = reason;
+    this.code = code;
   }
 }
 
@@ -92,6 +95,7 @@ export class ExportReader {
       this.#head = this.#headIn(values);
       return undefined;
     }
+    if (values.has("error")) throw this.#brokenOff(values);
     const item = this.#itemIn(values);
     this.#requireInPlace(item, this.#head);
     return item;
@@ -146,6 +150,14 @@ export class ExportReader {
       throw this.#fault("The checksum differs: a line before this one was changed, or lines changed places");
     }
     return { lines: read, sha256, ...(position !== undefined && { position }) };
+  }
+
+  #brokenOff(values: ReadonlyMap<string, string>): ExportFault {
+    const { error } = parsed(values) as {
+      readonly error: { readonly code?: unknown; readonly detail?: unknown } | null;
+    };
+    const code = String(error?.code);
+    return new ExportFault(this.#lines, `The export was broken off here with ${code}: ${String(error?.detail)}`, code);
   }
 
   #itemIn(values: ReadonlyMap<string, string>): ExportItem {

@@ -9,6 +9,8 @@
 //   {"resource":"books","object":{…}}                         in place of an earlier line
 //   {"resource":"books","deleted":"<id>"}
 //   {"end":true,"lines":<between the first and the last>,"sha256":<hex, of all bytes before>}
+//
+// In place of an end, {"error":{"code":…,"detail":…}} says why a service had to break off.
 
 export const exportMediaType = "application/x-ndjson";
 export const exportVersion = 1;
@@ -83,4 +85,9 @@ export function objectLines(resource: string, texts: readonly string[]): string 
 
 export function endLine({ lines, sha256, position }: ExportEnd): string {
   return `${JSON.stringify({ end: true, lines, sha256, position })}\n`;
+}
+
+/** `code` is one of the errors of the service. */
+export function errorLine(error: { readonly code: string; readonly detail: string }): string {
+  return `${JSON.stringify({ error })}\n`;
 }

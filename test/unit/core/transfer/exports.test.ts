@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { ExportFault, ExportReader, type NumberedItem } from "../../../../core/transfer/export-reader.ts";
 import { ExportWriter } from "../../../../core/transfer/export-writer.ts";
-import type { ExportHead } from "../../../../core/transfer/lines.ts";
+import { type ExportHead, errorLine } from "../../../../core/transfer/lines.ts";
 
 const limits = { maxLineBytes: 1_000, maxDepth: 64 };
 const head: ExportHead = {
@@ -111,6 +111,18 @@ describe("the file of an export", () => {
     expect(faultOf([...lines, "\n"])).toBe("line 10: The file goes on behind its last line");
     expect(faultOf([...lines, ...lines])).toBe("line 10: The file goes on behind its last line");
     expect(faultOf(lines.toReversed())).toBe("line 1: The file begins with its last line");
+  });
+
+  it("is refused with what the service said where it broke off", () => {
+    const error = errorLine({ code: "unknown_resource", detail: "`books` was deleted" });
+    const lines = [...linesOf(written()).slice(0, 3), error];
+    expect(() => read(Buffer.from(lines.join("")))).toThrow(
+      expect.objectContaining({
+        line: 4,
+        code: "unknown_resource",
+        message: expect.stringContaining("`books` was deleted"),
+      }),
+    );
   });
 
   it.each([
