@@ -96,6 +96,8 @@ export function createdResponse(
       throw notUnique(result.rule);
     case "expired":
       throw expiredAlready(resource.config.expiry);
+    case "exists":
+      throw new Error("The id of a new object is taken");
     case "quota_exceeded":
       throw new Problem(
         "quota_exceeded",

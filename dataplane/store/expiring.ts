@@ -10,7 +10,7 @@ import { createSemaphore } from "../../core/semaphore.ts";
 import { expiryTime, hasExpired } from "./expiry.ts";
 import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry } from "./ports/expiry.ts";
 import type { Candidates, ObjectLists, Page } from "./ports/lists.ts";
-import type { ObjectReads, ObjectWrites } from "./ports/objects.ts";
+import type { CreateOutcome, ObjectReads, ObjectWrites } from "./ports/objects.ts";
 import { type CollectionRef, nameOfCollection } from "./ports/refs.ts";
 
 export type Objects = ObjectReads & ObjectWrites & ObjectLists;
@@ -119,6 +119,9 @@ async function removeSome(
   }
 }
 
+/** What an object that has expired may be the cause of. */
+const mayBeInTheWay: ReadonlySet<CreateOutcome["outcome"]> = new Set(["quota_exceeded", "not_unique", "exists"]);
+
 /** A write without expiry is sent in the turn of its call, so that writes keep their order. */
 function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settle): ObjectReads & ObjectWrites {
   /** Whether an object with this text has expired; one that will so soon is noted. */
@@ -142,8 +145,7 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
       if (collection.expiry === undefined) return objects.create(collection, object, maxObjects);
       if (await hasEnded(collection, object.text)) return { outcome: "expired" };
       const created = await objects.create(collection, object, maxObjects);
-      const isTaken = created.outcome === "quota_exceeded" || created.outcome === "not_unique";
-      if (!isTaken) return created;
+      if (!mayBeInTheWay.has(created.outcome)) return created;
       // What has expired may be in the way.
       await settled(collection);
       return await objects.create(collection, object, maxObjects);

@@ -56,6 +56,7 @@ export function createObjects(deps: ObjectDeps): Objects {
     if ((collections.owner(collection, {})?.objects ?? 0) >= maxObjects) return { outcome: "quota_exceeded" };
     const rule = entries.brokenRule(collection, text);
     if (rule !== undefined) return { outcome: "not_unique", rule };
+    if (find(collection, id, {}) !== undefined) return { outcome: "exists" };
     const row = collections.ensureOwner(collection, owner);
     const objectId = Number(statements.insert.run(row.ownerId, text).lastInsertRowid);
     entries.add(collection, { objectId, id, ownerId: row.ownerId, text });

@@ -40,6 +40,8 @@ export type CreateOutcome =
   | { readonly outcome: "created"; readonly text: string }
   | { readonly outcome: "quota_exceeded" }
   | NotUnique
+  /** An object with this id is stored. This comes after the two before: that object may be why. */
+  | { readonly outcome: "exists" }
   /** It has expired already. */
   | { readonly outcome: "expired" }
   | Repeated;

@@ -7,7 +7,6 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../../../core/clock.ts";
 import { WriteConflict } from "../../../../core/errors/store-errors.ts";
 import { valueAt } from "../../../../core/json/members.ts";
-import { RedisFault } from "../../../../core/redis/failure.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../../conflicts.ts";
 import { encodedExpiry } from "../../expiry.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../../ports/objects.ts";
@@ -41,7 +40,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
         return reply === code.stale_index_set ? "stale" : reply;
       });
       if (typeof result === "object") return result;
-      if (result === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
+      if (result === code.conflict) return { outcome: "exists" };
       if (result === code.quota_exceeded) return { outcome: "quota_exceeded" };
       batchedReads.rememberSize(keys.objectKey(id), text);
       return { outcome: "created", text };
