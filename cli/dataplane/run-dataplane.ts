@@ -126,13 +126,13 @@ function startOrders({ redisClient, directory }: FollowedConfig, store: Store, l
     store,
     onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
     onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
-    onChecks: (orders) => checks.carryOut(orders),
+    onOpen: (orders) => checks.carryOut(orders),
   });
   const checks = carryOutChecks({
     redisClient,
     store,
     directory,
-    recordDone: purges.recordChecked,
+    recordDone: purges.recordDone,
     onDone: (order, { checked, invalid }) =>
       logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid }),
     onFailed: (order, error) =>

@@ -26,11 +26,11 @@ export const configKeys = {
   /** Hash: `<namespace>/<name>` → record of the stored data, of the operator only. */
   data: `${tag}:data`,
   /**
-   * Hash: id of an order → which stored data to purge (purge-order.ts), or to check
-   * (object-check.ts). The operator writes it.
+   * Hash: id of an order → which stored data to purge (purge-order.ts), or what else to do with
+   * them (order-kind.ts). The operator writes it.
    */
   purges: `${tag}:purges`,
-  /** Hash: id of an order → when it was carried out; what a check found. Replicas write it. */
+  /** Hash: id of an order → when it was carried out, or what was found. Replicas write it. */
   purged: `${tag}:purged`,
   /** String with expiry: id of the replica that carries out purges now. */
   purgeLock: `${tag}:purge-lock`,

@@ -4,6 +4,8 @@
 import { createHash } from "node:crypto";
 import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import { canonical } from "./canonical.ts";
+import { checkingLockKey, checkProgressKey } from "./config-keys.ts";
+import type { OrderKind } from "./order-kind.ts";
 import type { JsonObject, ProjectRef } from "./types.ts";
 
 export interface CheckOrder {
@@ -62,32 +64,30 @@ export function schemaDigest(schema: JsonObject): string {
 
 const what = "check";
 
-export function writeCheckOrder(order: CheckOrder): string {
-  return JSON.stringify({ what, ...order });
-}
-
-/** Undefined of an order of another kind. */
-export function readCheckOrder(text: string): CheckOrder | undefined {
-  const read = parseOrUndefined(text) as (Partial<CheckOrder> & { readonly what?: unknown }) | null | undefined;
-  if (read?.what !== what) return undefined;
-  const { project, resource, uid, schema, isNext, isProbe, generation } = read;
-  const names = [project?.namespace, project?.name, resource, uid, schema];
-  if (project === undefined || names.some((name) => typeof name !== "string")) return undefined;
-  const kind = { ...(isNext === true && { isNext }), ...(isProbe === true && { isProbe }) };
-  return { project, resource, uid, schema, generation, ...kind } as CheckOrder;
-}
-
-/** Undefined where it can't be read: then the check begins anew. */
-export function readCheckProgress(text: string): CheckProgress | undefined {
-  const read = parseOrUndefined(text) as Partial<CheckProgress> | null | undefined;
-  return typeof read?.after === "string" && hasFigures(read) ? (read as CheckProgress) : undefined;
-}
-
-/** Undefined where it can't be read. */
-export function readCheckResult(text: string): CheckResult | undefined {
-  const read = parseOrUndefined(text) as Partial<CheckResult> | null | undefined;
-  return typeof read?.endedAt === "number" && hasFigures(read) ? (read as CheckResult) : undefined;
-}
+export const objectChecks: OrderKind<CheckOrder, CheckProgress, CheckResult> = {
+  what,
+  progressKey: checkProgressKey,
+  lockKey: checkingLockKey,
+  write: (order) => JSON.stringify({ what, ...order }),
+  read(text) {
+    const read = parseOrUndefined(text) as (Partial<CheckOrder> & { readonly what?: unknown }) | null | undefined;
+    if (read?.what !== what) return undefined;
+    const { project, resource, uid, schema, isNext, isProbe, generation } = read;
+    const names = [project?.namespace, project?.name, resource, uid, schema];
+    if (project === undefined || names.some((name) => typeof name !== "string")) return undefined;
+    const kind = { ...(isNext === true && { isNext }), ...(isProbe === true && { isProbe }) };
+    return { project, resource, uid, schema, generation, ...kind } as CheckOrder;
+  },
+  /** Where it can't be read, the check begins anew. */
+  readProgress(text) {
+    const read = parseOrUndefined(text) as Partial<CheckProgress> | null | undefined;
+    return typeof read?.after === "string" && hasFigures(read) ? (read as CheckProgress) : undefined;
+  },
+  readResult(text) {
+    const read = parseOrUndefined(text) as Partial<CheckResult> | null | undefined;
+    return typeof read?.endedAt === "number" && hasFigures(read) ? (read as CheckResult) : undefined;
+  },
+};
 
 function hasFigures({ checked, invalid, examples }: Partial<CheckFigures>): boolean {
   return typeof checked === "number" && typeof invalid === "number" && Array.isArray(examples);

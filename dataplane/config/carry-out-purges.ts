@@ -1,11 +1,10 @@
 // Carries out the operator's orders to remove stored data, one replica at a time, in small steps,
-// and records which are done. An interrupted order continues where it ended. Orders to check stored
-// objects come the same way, and are passed on.
+// and records which are done. An interrupted order continues where it ended. Orders of other kinds
+// come the same way, and are passed on (carry-out-orders.ts).
 
 import { randomUUID } from "node:crypto";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { isNewerFormat } from "../../core/config/fields.ts";
-import { type CheckOrder, type CheckResult, readCheckOrder } from "../../core/config/object-check.ts";
 import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
 import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -22,8 +21,8 @@ export interface PurgeDeps {
   readonly onDone: (id: string, order: PurgeOrder) => void;
   /** Called once for a round, with everything that failed in it. */
   readonly onFailed: (failures: readonly PurgeFailure[]) => void;
-  /** Called with each round in which checks of stored objects are ordered and not carried out. */
-  readonly onChecks?: (orders: ReadonlyMap<string, CheckOrder>) => void;
+  /** Called with each round in which anything is ordered and not carried out, with all of it. */
+  readonly onOpen?: (orders: ReadonlyMap<string, string>) => void;
 }
 
 export interface PurgeFailure {
@@ -55,8 +54,8 @@ export function failureFacts(failures: readonly PurgeFailure[]): { readonly fail
 }
 
 export interface Purging {
-  /** For an order to check stored objects: what the check found. */
-  recordChecked(id: string, result: CheckResult): Promise<void>;
+  /** For an order of another kind: what came of it. */
+  recordDone(id: string, result: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -73,7 +72,7 @@ export function carryOutPurges(deps: PurgeDeps): Purging {
   };
   const running = run();
   return {
-    recordChecked: (id, result) => scripts.recordDone(id, JSON.stringify(result)),
+    recordDone: scripts.recordDone,
     async stop() {
       stopping.abort();
       await running;
@@ -91,8 +90,7 @@ async function round(
   if (orders.size === 0 || (await isOfNewerVersion(redisClient))) return [];
   const done = new Set(textsOf(await redisClient.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
-  const checks = checkOrders(open);
-  if (checks.size > 0) deps.onChecks?.(checks);
+  if (open.length > 0) deps.onOpen?.(new Map(open));
   const purges = knownOrders(open);
   if (purges.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return [];
   const failures: PurgeFailure[] = [];
@@ -127,11 +125,6 @@ function knownOrders(open: readonly (readonly [string, string])[]): readonly Giv
     const order = readPurgeOrder(text);
     return order === undefined ? [] : [{ id, order }];
   });
-}
-
-function checkOrders(open: readonly (readonly [string, string])[]): ReadonlyMap<string, CheckOrder> {
-  const orders = open.map(([id, text]) => [id, readCheckOrder(text)] as const);
-  return new Map(orders.filter((each): each is [string, CheckOrder] => each[1] !== undefined));
 }
 
 interface Round {

@@ -9,10 +9,10 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Availability } from "./availability.ts";
-import type { CheckOrders } from "./check-orders.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
 import { type RedisContested, RedisRefused } from "./refusals.ts";
+import type { CheckOrders } from "./replica-orders.ts";
 
 /** What is open while Redis can be reached. */
 export interface OpenRedis {

@@ -5,6 +5,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { objectChecks } from "../../core/config/object-check.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient, requireJson } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
@@ -16,10 +17,10 @@ import type { CurrentKeyring } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createAcknowledgements, type LookObservation } from "../publish/acknowledgements.ts";
-import { createCheckOrders } from "../publish/check-orders.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
+import { createReplicaOrders } from "../publish/replica-orders.ts";
 import type { DataLossPolicy } from "../publish/store-identity.ts";
 import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-users.ts";
 import type { Random } from "../resolve/mint.ts";
@@ -79,7 +80,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
       redisClient,
       publisher,
       purges: createPurges(redisClient, publisher),
-      checkOrders: createCheckOrders(redisClient, publisher),
+      checkOrders: createReplicaOrders(redisClient, publisher, objectChecks),
       acknowledgements: createAcknowledgements({
         redisClient,
         timers,

@@ -10,8 +10,8 @@ import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { reportedCheck } from "../model/reported-check.ts";
-import type { CheckOrders, CheckState } from "../publish/check-orders.ts";
-import type { KnownCheck, KnownChecks } from "./known-checks.ts";
+import type { CheckOrders, CheckState } from "../publish/replica-orders.ts";
+import type { KnownCheck, KnownChecks } from "./known-orders.ts";
 
 /** By UID of the ApiResource. */
 export type HeldSchemas = ReadonlyMap<string, CheckResult>;

@@ -8,7 +8,7 @@
 // refused stands: it says why. Now and then a probe looks whether another try is worth it, which
 // binds nobody: clients that write by the former schema are not to be refused every ten minutes.
 
-import { type CheckFigures, type CheckResult, schemaDigest } from "../../core/config/object-check.ts";
+import { type CheckFigures, type CheckResult, objectChecks, schemaDigest } from "../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { resourceNameOf } from "../model/kinds.ts";
@@ -16,9 +16,9 @@ import type { ApiResource } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { reportedCheck } from "../model/reported-check.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
-import type { CheckOrders, CheckState } from "../publish/check-orders.ts";
+import type { CheckOrders, CheckState } from "../publish/replica-orders.ts";
 import { createHeldSchemas, type FindHeldSchemas, isRefusal, mayProbe } from "./held-schemas.ts";
-import { type KnownCheck, KnownChecks } from "./known-checks.ts";
+import { type KnownCheck, type KnownChecks, KnownOrders } from "./known-orders.ts";
 
 /** What is known of the stored objects of one ApiResource. */
 export interface CheckReport {
@@ -63,7 +63,7 @@ const againMs = 3_600_000;
 
 export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueue }: ObjectChecksDeps): ObjectChecks {
   const digestOf = rememberedDigests();
-  const known = new KnownChecks();
+  const known: KnownChecks = new KnownOrders(objectChecks.what);
   const reports = createReportTimes(now);
 
   const reportOf = async (resource: ApiResource, served: ServedProject, orders: CheckOrders) => {

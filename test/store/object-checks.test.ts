@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { checkingLockKey, checkProgressKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { type CheckResult, schemaDigest } from "../../core/config/object-check.ts";
+import { type CheckResult, objectChecks, schemaDigest } from "../../core/config/object-check.ts";
 import type { JsonObject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
@@ -12,7 +12,7 @@ import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { carryOutChecks } from "../../dataplane/objects/check/carry-out-checks.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { type CheckOrders, createCheckOrders } from "../../operator/publish/check-orders.ts";
+import { type CheckOrders, createReplicaOrders } from "../../operator/publish/replica-orders.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher } from "../support/fleet/publishing.ts";
 import { project, withConfig, withResource } from "../support/http/projects.ts";
@@ -34,9 +34,10 @@ let uid: string;
 useEmptiedRedis(async (opened) => {
   ({ redisClient } = opened);
   store = await openRedisStore({ url: opened.redis.url });
-  orders = createCheckOrders(
+  orders = createReplicaOrders(
     redisClient,
     await begunPublisher({ redisClient, keyring: parseKeyring(newKeyringText()) }),
+    objectChecks,
   );
   directory = createMemoryDirectory(manualClock());
   const shop = project("shop", withConfig(ref), withResource("books", { schema }));
@@ -71,13 +72,13 @@ function replica(given: Pick<Store, "pageAfter"> = store) {
     store,
     onDone: () => undefined,
     onFailed: () => undefined,
-    onChecks: (open) => checks.carryOut(open),
+    onOpen: (open) => checks.carryOut(open),
   });
   const checks = carryOutChecks({
     redisClient,
     store: counting,
     directory: directory.directory,
-    recordDone: purges.recordChecked,
+    recordDone: purges.recordDone,
     onDone: (_order, result) => void done.push(result),
     onFailed: (_order, error) => void failed.push(error),
     keepEveryMs: 0,

@@ -4,11 +4,11 @@
 import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { objectChecks } from "../../core/config/object-check.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
-import { createCheckOrders } from "../../operator/publish/check-orders.ts";
 import {
   type ConfigWriter,
   type ConfigWriterDeps,
@@ -17,6 +17,7 @@ import {
 } from "../../operator/publish/config-writer.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { NotTheWriter, RedisContested } from "../../operator/publish/refusals.ts";
+import { createReplicaOrders } from "../../operator/publish/replica-orders.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, newPublisher, openRedisClient, storedFields } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
@@ -48,7 +49,7 @@ async function open(url = redis.url): Promise<OpenRedis> {
     redisClient: own,
     publisher,
     purges: createPurges(own, publisher),
-    checkOrders: createCheckOrders(own, publisher),
+    checkOrders: createReplicaOrders(own, publisher, objectChecks),
     acknowledgements: createAcknowledgements({ redisClient: own, timers: systemTimers }),
   };
 }

@@ -6,7 +6,7 @@ import { servedConfigs } from "../../../../operator/compile/compile-children.ts"
 import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
 import type { ApiResource } from "../../../../operator/model/objects.ts";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
-import type { CheckOrders, CheckState } from "../../../../operator/publish/check-orders.ts";
+import type { CheckOrders, CheckState } from "../../../../operator/publish/replica-orders.ts";
 import { storedObjectsEventsOf, storedObjectsMembers } from "../../../../operator/status/stored-objects-status.ts";
 import { createObjectChecks, type ObjectChecks } from "../../../../operator/stored-data/object-checks.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
