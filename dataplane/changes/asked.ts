@@ -94,7 +94,7 @@ function queryOf(rawUrl: string): string {
 }
 
 function prefersStream(accept: string): boolean {
-  const [first] = new Negotiator({ headers: { accept } }).mediaTypes([eventStream, "application/json"]);
+  const [first] = new Negotiator({ headers: { accept } }).mediaTypes([eventStream, "application/json", "text/csv"]);
   return first === eventStream;
 }
 

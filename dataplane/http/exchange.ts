@@ -41,7 +41,7 @@ export interface RequestCounters {
 
 export interface HttpResponse {
   readonly status: number;
-  /** JSON text, sent as it is; absent = no body. */
+  /** Sent as it is, as JSON unless `headers` name another Content-Type; absent = no body. */
   readonly text?: string;
   /** A body in place of `text`: a page or one of its files, shared by all responses. */
   readonly file?: { readonly type: string; readonly bytes: Uint8Array };

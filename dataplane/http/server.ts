@@ -189,7 +189,7 @@ function send(sender: Sender, arrived: ArrivedRequest, context: RequestContext, 
   const headers = commonHeaders(arrived, context);
   headers["Cache-Control"] = response.secret ? "no-store" : "private, no-cache";
   if (response.headers) Object.assign(headers, response.headers);
-  if (response.text !== undefined) headers["Content-Type"] = "application/json";
+  if (response.text !== undefined) headers["Content-Type"] ??= "application/json";
   if (response.file !== undefined) headers["Content-Type"] = response.file.type;
   if (response.stream !== undefined) return beginStream(sender, arrived, { context, response, headers });
   const text = response.text ?? response.file?.bytes;

@@ -11,6 +11,7 @@ import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../cha
 import { currentResponse, type Preconditions } from "../http/conditional-requests.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { acquireSlot, authorizedPreconditions, guardWrites, receiveWrite, releaseSlot } from "../operation/steps.ts";
+import { askedColumns } from "./list/csv.ts";
 import type { QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
 import type { ListRequest } from "./list/run-without-index.ts";
@@ -97,13 +98,15 @@ async function awaitIndexes(preparing: Promise<void>): Promise<void> {
 
 function readList(
   deps: ObjectsDeps,
-  { plan, admission }: ObjectsRequest,
+  { plan, admission, incoming }: ObjectsRequest,
   list: QueryPlan,
   of: Pick<ListRequest, "preconditions" | "position">,
 ): Promise<HttpResponse> {
   const { resource } = plan;
+  const columns = askedColumns(incoming.request.headers.accept, list.query, resource.schema);
   return listObjects({
     ...of,
+    ...(columns && { columns }),
     store: plan.store,
     collection: plan.collection,
     indexes: resource.config.indexes,

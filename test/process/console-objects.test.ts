@@ -136,6 +136,19 @@ describe("lists", () => {
     expect(await page.evaluate("location.hash")).toBe("#/api/books?_sort=-_metadata.created");
   });
 
+  it("are downloaded as CSV, as they are filtered and sorted, more than a page shows", async () => {
+    const page = await opened("/api/books?price:ge=3&_sort=-price");
+    await page.until(`${bookTitles}.length === 25`);
+    await page.evaluate(`const made = URL.createObjectURL.bind(URL);
+      URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return made(blob); };`);
+    await click(page, "Download CSV");
+    await page.until("globalThis.saved !== undefined");
+    const text = await page.evaluate<string>("globalThis.saved");
+    const [header = "", ...records] = text.trimEnd().split("\r\n");
+    expect(header.startsWith("id,title,price,")).toBe(true);
+    expect(records.map((record) => record.split(",")[2])).toEqual(ids.slice(2).map((_, at) => `${30 - at}.0`));
+  });
+
   it("are filtered by field, operator and value, and say what the server has against a value", async () => {
     const page = await opened("/api/books");
     await click(page, "Add filter");

@@ -11,6 +11,7 @@ import { ownersField } from "../../store/ports/indexes.ts";
 import type { ObjectLists, Page, PageRange } from "../../store/ports/lists.ts";
 import type { CollectionRef, Visibility } from "../../store/ports/refs.ts";
 import { shortPageBytes } from "../../store/read-page.ts";
+import type { CsvColumns } from "./csv.ts";
 import type { Cursor } from "./cursor.ts";
 import { cursorOf } from "./cursor-position.ts";
 import { bytesOf, filterAndSort, scanLimit } from "./filter-and-sort.ts";
@@ -26,6 +27,8 @@ export interface ListRequest {
   readonly visible: Visibility;
   readonly plan: QueryPlan;
   readonly preconditions: Preconditions | undefined;
+  /** Of a page as CSV; absent for JSON. */
+  readonly columns?: CsvColumns;
   /** The collection's absolute URL, as the request named it. */
   readonly url: string;
   /** Bounds the scans and long pages that run at once in this process. */

@@ -1,20 +1,28 @@
-// Answers a list: from an index where one matches, else by a bounded scan.
+// Answers a list, as JSON or CSV: from an index where one matches, else by a bounded scan.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
-import { currentResponse, entityTag } from "../../http/conditional-requests.ts";
+import { currentResponse, entityTag, isNotModified } from "../../http/conditional-requests.ts";
 import type { HttpResponse } from "../../http/exchange.ts";
 import type { PageRange } from "../../store/ports/lists.ts";
 import { idIn } from "../../store/ports/objects.ts";
+import { type CsvColumns, csvText, csvType } from "./csv.ts";
 import { cursorText } from "./cursor.ts";
 import { cursorOf, positionOf } from "./cursor-position.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, type IndexPlan, type IndexScan, type QueryPlan } from "./query-plan.ts";
-import { type ListPage, type ListRequest, listWithoutIndex, type RunningList, rangeOf } from "./run-without-index.ts";
+import {
+  type ListPage,
+  type ListRequest,
+  listWithoutIndex,
+  pageBytes,
+  type RunningList,
+  rangeOf,
+} from "./run-without-index.ts";
 
 export async function listObjects(request: ListRequest): Promise<HttpResponse> {
-  const { collection, plan, preconditions, scanSemaphore, url } = request;
+  const { collection, columns, scanSemaphore } = request;
   let hasPermit = false;
   // A long page waits for the semaphore, as scans do: a project alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
@@ -26,10 +34,35 @@ export async function listObjects(request: ListRequest): Promise<HttpResponse> {
     if (page.isCut) throw pageTooLong();
     const position = page.next && (await request.position?.());
     const next = page.next && { ...page.next, ...(position && { position }) };
-    return currentResponse(envelope(plan.query, { ...page, ...(next && { next }) }, url), preconditions);
+    const shown = { ...page, ...(next && { next }) };
+    return columns === undefined ? jsonResponse(request, shown) : await csvResponse(request, shown, columns);
   } finally {
     if (hasPermit) scanSemaphore.release();
   }
+}
+
+/** Of a page in either form, which no cache may take for the other. */
+const vary = { Vary: "Accept, Authorization, Origin" };
+
+function jsonResponse({ plan, url, preconditions }: ListRequest, page: ListPage): HttpResponse {
+  const response = currentResponse(envelope(plan.query, page, url), preconditions);
+  return { ...response, headers: { ...response.headers, ...vary } };
+}
+
+/** Links are in its head, and its tag is of both. */
+async function csvResponse(
+  { plan, url, preconditions }: ListRequest,
+  page: ListPage,
+  columns: CsvColumns,
+): Promise<HttpResponse> {
+  const text = await csvText(columns, page.texts);
+  if (Buffer.byteLength(text) > pageBytes) throw pageTooLong();
+  const { next, prev } = linksOf(plan.query, page, url);
+  const link = [next && `<${next}>; rel="next"`, prev && `<${prev}>; rel="prev"`].filter(Boolean).join(", ");
+  const tag = entityTag(link + text);
+  const headers = { ...vary, ETag: tag, ...(link !== "" && { Link: link }) };
+  if (isNotModified(preconditions, tag)) return { status: 304, headers };
+  return { status: 200, text, headers: { ...headers, "Content-Type": csvType } };
 }
 
 function envelope(query: ListQuery, page: ListPage, url: string): string {
@@ -37,7 +70,7 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   const texts = fields === undefined ? page.texts : page.texts.map((text) => selected(text, fields));
   const count = query.counted ? `"count":${page.count},` : "";
   const etags = query.tagged ? `"etags":${JSON.stringify(tagsOf(page.texts))},` : "";
-  return `{${count}"items":[${texts.join(",")}],${etags}"links":${linksOf(query, page, url)}}`;
+  return `{${count}"items":[${texts.join(",")}],${etags}"links":${JSON.stringify(linksOf(query, page, url))}}`;
 }
 
 /** By id, as a GET of each object answers it, whatever `_fields` shows. */
@@ -104,8 +137,8 @@ function pageTooLong(): Problem {
 }
 
 /** Absolute URLs of this page and its neighbours, by offset or by cursor, as the request asked. */
-function linksOf(query: ListQuery, page: ListPage, url: string): string {
-  return JSON.stringify(query.cursor === undefined ? byOffset(query, page.count, url) : byCursor(query, page, url));
+function linksOf(query: ListQuery, page: ListPage, url: string): Links {
+  return query.cursor === undefined ? byOffset(query, page.count, url) : byCursor(query, page, url);
 }
 
 interface Links {

@@ -75,6 +75,8 @@ export const collectionOperations: readonly OperationEntry[] = [
     method: "get",
     name: "list",
     summary: "List objects, page by page",
+    description:
+      "With `Accept: text/csv` the page is CSV (RFC 4180): a header record, a column for each declared value, and the next page in the header `Link`.",
     operation: "read",
     queries: "list",
     takes: conditional,

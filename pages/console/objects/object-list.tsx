@@ -13,6 +13,7 @@ import { fragmentOf } from "../route.ts";
 import { go } from "../use-route.ts";
 import { ViewHeading } from "../view-heading.tsx";
 import type { ListedObject } from "./columns.ts";
+import { CsvDownload } from "./csv-download.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { type ListQuery, readListQuery, writeListQuery } from "./list-query.ts";
 import { countOf, singularOf } from "./names.ts";
@@ -92,6 +93,7 @@ export function ObjectList({ resource, query }: ObjectListProps) {
       )}
       {resource.may.create && hasNone && <NewLink name={name} />}
       {page !== undefined && <PageButtons pages={pages} page={page} />}
+      {page !== undefined && page.listed.length > 0 && <CsvDownload resource={resource} query={listQuery} />}
     </>
   );
 }

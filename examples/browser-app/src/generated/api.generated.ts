@@ -13,7 +13,9 @@ export interface paths {
         };
         /**
          * List objects, page by page
-         * @description Who may: Any caller with credentials.
+         * @description With `Accept: text/csv` the page is CSV (RFC 4180): a header record, a column for each declared value, and the next page in the header `Link`.
+         *
+         *     Who may: Any caller with credentials.
          */
         get: operations["api.tasks.list"];
         put?: never;
