@@ -49,8 +49,10 @@ function refusalOf(value: unknown, depth: number): string | undefined {
   if (depth > schemaLimits.depth)
     return `The schema nests more than ${schemaLimits.depth} levels; move parts to $defs and refer to them`;
   if (typeof value === "number" && !Number.isFinite(value)) return "Is not a JSON number";
-  const isJson = value === null || ["string", "number", "boolean", "object"].includes(typeof value);
-  return isJson ? undefined : "Is not a JSON value";
+  if (value === null || ["string", "number", "boolean"].includes(typeof value)) return undefined;
+  if (typeof value !== "object") return "Is not a JSON value";
+  const broken = Object.keys(value).find((name) => !name.isWellFormed());
+  return broken && `The name ${JSON.stringify(broken)} has one half of a character; write the whole character`;
 }
 
 /** Bytes of a value's JSON text, the values inside it aside. */

@@ -38,6 +38,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
     says: /2020-12.*draft-07.*draft-04.*leave it out/,
   },
   "a $schema that is no text": { schema: { $schema: 7 }, pointer: "/$schema", says: /draft\/2020-12/ },
+  "half a character in a name": {
+    schema: { patternProperties: { "\ud83d": {} } },
+    pointer: "/patternProperties",
+    says: /"\\ud83d" has one half of a character; write the whole/,
+  },
   "a $schema inside": {
     schema: property({ $schema: draft07 }),
     pointer: "/properties/a/$schema",
