@@ -7,6 +7,7 @@ import { type Credentials, type Resolved, unresolved } from "../model/credential
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { Child, Project } from "../model/objects.ts";
 import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import type { Reason } from "../model/reasons.ts";
 import { type Refusal, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileKey, compileResource, compileRootKey, compileUser, type ResourceContext } from "./child-configs.ts";
@@ -45,8 +46,10 @@ export function compileProject(input: CompileInput): CompileResult {
   if (project.spec.suspend) return suspendedProject(input, project);
 
   const { live, verdict } = checkProject(project, input);
-  if (live === undefined)
-    return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
+  if (live === undefined) {
+    const reason = verdict.accepted ? undefined : verdict.reason;
+    return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref, reason)).verdicts] };
+  }
   const children = compileAllChildren(input, live.project);
   return { config: { ...live, ...children.config }, verdicts: [verdict, ...children.verdicts] };
 }
@@ -107,8 +110,9 @@ function missingProject(ref: ProjectRef): Refusal {
   return refuse("ProjectNotFound", message, "/spec/projectRef/name").refusal;
 }
 
-function unacceptedProject(ref: ProjectRef): Refusal {
-  return refuse("ProjectNotFound", `Project "${ref.name}" is not accepted yet; see its own status`).refusal;
+function unacceptedProject(ref: ProjectRef, reason: Reason | undefined): Refusal {
+  const why = reason === undefined ? "" : ` (${reason})`;
+  return refuse("ProjectNotFound", `Project "${ref.name}" is not accepted yet${why}; see its own status`).refusal;
 }
 
 function withoutProject(objects: ProjectObjects, refusal: Refusal): CompileResult {
@@ -126,13 +130,9 @@ function deletingProject(input: ProjectObjects, project: Project): CompileResult
 }
 
 function foreignData(input: ProjectObjects, project: Project): CompileResult {
-  const children = withoutProject(input, unacceptedProject(input.ref));
-  return {
-    verdicts: [
-      refused(subjectOf(project), foreignDataRefusal(project, input.mayAdopt === true), false),
-      ...children.verdicts,
-    ],
-  };
+  const refusal = foreignDataRefusal(project, input.mayAdopt === true);
+  const children = withoutProject(input, unacceptedProject(input.ref, refusal.reason));
+  return { verdicts: [refused(subjectOf(project), refusal, false), ...children.verdicts] };
 }
 
 /**
