@@ -51,7 +51,10 @@ export function createChangesClient(options: ClientOptions): ChangesClient {
       if (!isCollection(url)) return undefined;
       const page = await service.readPage(url, cursor);
       if (page === undefined || page.position !== undefined) return page;
-      throw new ServiceRefused(`${url.origin}${url.pathname} has no changes to watch`);
+      const at = `${url.origin}${url.pathname}`;
+      // The first page shows whether there are any now.
+      if (cursor !== "") throw new ServerAway(`The changes of ${at} began or ended while it was listed`);
+      throw new ServiceRefused(`${at} has no changes to watch: its manifest doesn't declare spec.changes`);
     },
   };
 }

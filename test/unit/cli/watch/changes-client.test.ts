@@ -44,6 +44,13 @@ describe("requests of a watch", () => {
     ]);
   });
 
+  it("are over where the first page has no position, and begin again where a later one has none", async () => {
+    const { client } = served(() => new Response('{"items":[],"etags":{},"links":{}}'));
+    await expect(client.readPage("")).rejects.toThrow(ServiceRefused);
+    await expect(client.readPage("")).rejects.toThrow("doesn't declare spec.changes");
+    await expect(client.readPage("abc")).rejects.toThrow(ServerAway);
+  });
+
   it("ask nobody for a list of what isn't a collection", async () => {
     const { client, sent } = served(() => new Response("{}"), "https://api.example.org/default/shop/json/settings");
     expect(await client.readPage("")).toBeUndefined();
