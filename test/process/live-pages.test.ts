@@ -54,9 +54,11 @@ afterAll(async () => {
 
 const open = () => browser.open({ width: 700, height: 600, scheme: "light" });
 
-async function signedIn(name: string): Promise<Page> {
+/** `before` runs in the page first. */
+async function signedIn(name: string, before = ""): Promise<Page> {
   const page = await open();
   await page.goto(`${list.origin}/?api=${encodeURIComponent(served.origin + served.base)}`);
+  await page.evaluate(before);
   await fill(page, "#sign-in [name=name]", name);
   await fill(page, "#sign-in [name=password]", passwordOf(name));
   await page.evaluate("document.querySelector('#sign-in').requestSubmit()");
@@ -81,6 +83,37 @@ it("the shared list shows what another person adds, ticks off and removes, and l
   await noa.until(`${texts} === '' && ${textOf("[role=status]")} === 'Live'`);
   await kim.until(`${texts} === 'Bread' && ${textOf("[role=status]")} === 'Live'`);
   expect([...kim.complaints, ...noa.complaints]).toEqual([]);
+});
+
+it("the shared list adds a text once that is sent again because the answer was lost", async () => {
+  const page = await signedIn("noa");
+  await page.evaluate(`const answered = fetch;
+    globalThis.fetch = async (...request) => {
+      const response = await answered(...request);
+      if (request[1]?.method !== "POST") return response;
+      globalThis.fetch = answered;
+      throw new TypeError("The answer was lost");
+    };`);
+  await fill(page, "#add [name=text]", "Eggs");
+  await page.evaluate("document.querySelector('#add').requestSubmit()");
+  await page.until(`${textOf("[role=status]")} === 'The answer was lost' && ${texts} === 'Eggs'`);
+  await page.evaluate("document.querySelector('#add').requestSubmit()");
+  await page.until("document.querySelector('#add [name=text]').value === ''");
+  expect(await page.evaluate(texts)).toBe("Eggs");
+});
+
+it("the shared list connects again where a stream has been silent for too long", async () => {
+  const page = await signedIn(
+    "noa",
+    `const later = setTimeout;
+    globalThis.setTimeout = (end, ms) => (ms === 45_000 ? ((globalThis.endStream = end), 0) : later(end, ms));`,
+  );
+  await page.evaluate("globalThis.endStream()");
+  await page.until(`${textOf("[role=status]")} === 'Connecting again …'`);
+  await page.until(`${textOf("[role=status]")} === 'Live'`);
+  await fill(page, "#add [name=text]", "Tea");
+  await page.evaluate("document.querySelector('#add').requestSubmit()");
+  await page.until(`${texts}.endsWith('Tea')`);
 });
 
 it("the page of the guide shows each change of the flags", async () => {
