@@ -8,6 +8,12 @@ import { checkingLockKey, checkProgressKey } from "./config-keys.ts";
 import type { OrderKind } from "./order-kind.ts";
 import type { JsonObject, ProjectRef } from "./types.ts";
 
+/**
+ * What is checked against: the schema of the resource, or its `nextSchema`, which writes have to
+ * meet as well (`final`) or not (`look`).
+ */
+export type CheckStage = "live" | "look" | "final";
+
 export interface CheckOrder {
   readonly project: ProjectRef;
   readonly resource: string;
@@ -15,10 +21,9 @@ export interface CheckOrder {
   readonly uid: string;
   /** Of the schema to check against: another one needs another order. */
   readonly schema: string;
-  /** Set where that is `nextSchema` of the resource, and not its schema. */
-  readonly isNext?: true;
-  /** Set where it has been refused, and is not binding for writes: is it worth another try? */
-  readonly isProbe?: true;
+  readonly stage: CheckStage;
+  /** Of a schema that was refused: what was found then, which stands until this has ended. */
+  readonly before?: CheckResult;
   /** metadata.generation of the object when it was ordered. */
   readonly generation: number;
 }
@@ -72,22 +77,23 @@ export const objectChecks: OrderKind<CheckOrder, CheckProgress, CheckResult> = {
   read(text) {
     const read = parseOrUndefined(text) as (Partial<CheckOrder> & { readonly what?: unknown }) | null | undefined;
     if (read?.what !== what) return undefined;
-    const { project, resource, uid, schema, isNext, isProbe, generation } = read;
-    const names = [project?.namespace, project?.name, resource, uid, schema];
-    if (project === undefined || names.some((name) => typeof name !== "string")) return undefined;
-    const kind = { ...(isNext === true && { isNext }), ...(isProbe === true && { isProbe }) };
-    return { project, resource, uid, schema, generation, ...kind } as CheckOrder;
+    const { what: _what, ...order } = read;
+    const { project, resource, uid, schema, stage } = order;
+    const names = [project?.namespace, project?.name, resource, uid, schema, stage];
+    return names.every((name) => typeof name === "string") ? (order as CheckOrder) : undefined;
   },
-  /** Where it can't be read, the check begins anew. */
-  readProgress(text) {
-    const read = parseOrUndefined(text) as Partial<CheckProgress> | null | undefined;
-    return typeof read?.after === "string" && hasFigures(read) ? (read as CheckProgress) : undefined;
-  },
+  readProgress: readCheckProgress,
   readResult(text) {
     const read = parseOrUndefined(text) as Partial<CheckResult> | null | undefined;
     return typeof read?.endedAt === "number" && hasFigures(read) ? (read as CheckResult) : undefined;
   },
 };
+
+/** Where it can't be read, the check begins anew. */
+function readCheckProgress(text: string): CheckProgress | undefined {
+  const read = parseOrUndefined(text) as Partial<CheckProgress> | null | undefined;
+  return typeof read?.after === "string" && hasFigures(read) ? (read as CheckProgress) : undefined;
+}
 
 function hasFigures({ checked, invalid, examples }: Partial<CheckFigures>): boolean {
   return typeof checked === "number" && typeof invalid === "number" && Array.isArray(examples);

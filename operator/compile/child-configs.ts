@@ -2,24 +2,20 @@
 // whose Secret can't be had goes on working, with the role, the access and the expiry that the spec
 // says now.
 
-import { isDeepStrictEqual } from "node:util";
 import { durationSeconds } from "../../core/config/duration.ts";
-import { type CheckResult, describeExample, describeInvalid } from "../../core/config/object-check.ts";
 import type { ChangeLogConfig, KeyConfig, ResourceConfig, RootKeyConfig, UserConfig } from "../../core/config/types.ts";
 import type { LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { ApiKey, ApiResource, DataObject, ProjectUser, RootKey } from "../model/objects.ts";
 import { type Evaluation, type Result, refuse } from "../model/verdict.ts";
+import { type HeldSchemas, holdSchema, holdsSchema, withoutNextSchema } from "./held-schema.ts";
 import { initialValueText } from "./initial-value.ts";
 import type { CheckResource } from "./resource-check.ts";
 
 export interface ResourceContext {
   readonly checkResource: CheckResource;
-  /**
-   * What checks of stored objects against schemas that are not live yet have found, by UID; absent
-   * = new schemas are live at once.
-   */
-  readonly heldSchemas?: ReadonlyMap<string, CheckResult> | undefined;
+  /** Absent = new schemas are live at once. */
+  readonly heldSchemas?: HeldSchemas | undefined;
 }
 
 /** `lastGood` = what is published of this resource. */
@@ -60,48 +56,6 @@ function compileSpec(resource: ApiResource, checkResource: CheckResource): Resul
     ...(checked.value.unique.length > 0 && { unique: checked.value.unique }),
   };
   return { ...checked, value: [config] };
-}
-
-/** The spec asks for another one by now. */
-function withoutNextSchema({ nextSchema: _next, nextSchemaBinds: _binds, ...config }: ResourceConfig): ResourceConfig {
-  return config;
-}
-
-/** Whether the schema of the spec is live only once no stored object breaks it. */
-export function holdsSchema({ spec }: ApiResource, lastGood: ResourceConfig): boolean {
-  return spec.schemaChange?.storedObjects === "Refuse" && !isDeepStrictEqual(lastGood.schema, spec.schema);
-}
-
-/** All but the schema and what names its fields is live; undefined where these are, too. */
-function holdSchema(
-  config: ResourceConfig,
-  { schema, indexes, defaults, unique, expiry }: ResourceConfig,
-  found: CheckResult | undefined,
-): Evaluation<readonly ResourceConfig[]> | undefined {
-  if (found?.invalid === 0) return undefined;
-  const { defaults: _defaults, unique: _unique, expiry: _expiry, ...others } = config;
-  const former = {
-    schema,
-    indexes,
-    ...(defaults && { defaults }),
-    ...(unique && { unique }),
-    ...(expiry && { expiry }),
-  };
-  const served = { ...others, ...former, nextSchema: config.schema };
-  const pointer = "/spec/schema";
-  if (found === undefined) {
-    const binding = { ...served, nextSchemaBinds: true as const };
-    return { ...refuse("CheckingStoredObjects", checkingMessage, pointer), instead: [binding] };
-  }
-  return { ...refuse("StoredObjectsInvalid", invalidMessage(found), pointer), instead: [served] };
-}
-
-const checkingMessage =
-  "The stored objects are being checked; until that has ended, writes have to meet this schema and the former one";
-
-function invalidMessage(found: CheckResult): string {
-  const advice = "correct them, or loosen the schema; it is tried again within ten minutes of that, and with each edit";
-  return `${describeInvalid(found)} this schema${describeExample(found)}: ${advice}`;
 }
 
 export function compileRootKey(rootKey: RootKey, maxDocumentBytes: number): Result<readonly RootKeyConfig[]> {

@@ -55,11 +55,12 @@ export const reasonCatalogue = {
   },
   CheckingStoredObjects: {
     transient: true,
-    meaning: "The stored objects are being checked against the new schema; the former one is served until then",
+    meaning:
+      "The stored objects are being checked against the schema; with `Refuse`, the former one is served until then",
   },
   StoredObjectsInvalid: {
     transient: false,
-    meaning: "Stored objects don't meet the new schema; the former one is still served",
+    meaning: "Stored objects don't meet the schema; with `Refuse`, the former one is still served",
   },
   InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
   InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },

@@ -8,7 +8,7 @@ export interface ReportedCheck {
   readonly checked: number;
   readonly invalid: number;
   readonly examples?: readonly InvalidObject[];
-  readonly checkedAt?: string;
+  readonly checkedAt: string;
 }
 
 export function reportedCheck(status: unknown): ReportedCheck | undefined {

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { compileProject } from "../compile/compile-project.ts";
+import type { HeldSchemas } from "../compile/held-schema.ts";
 import { noHosts } from "../compile/hosts.ts";
 import { issuerSourcesOf } from "../compile/issuers.ts";
 import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
@@ -21,7 +22,6 @@ import { dataEventsOf } from "../status/data-events.ts";
 import type { CompileOutcome, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { orderedPurges } from "../stored-data/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../stored-data/data-plan.ts";
-import type { HeldSchemas } from "../stored-data/held-schemas.ts";
 import type { CheckReports } from "../stored-data/object-checks.ts";
 import { planRetainedData } from "../stored-data/retained-data.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
@@ -76,9 +76,8 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const { statuses, isComplete, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
   const reported = { statuses, isComplete, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
-  const { config, verdicts, requests } = served.compiled;
+  const { data: _data, evaluatedAt: _at, ...compiled } = served.compiled;
   const { objects, redis, publishResult } = served;
-  const compiled = { config, verdicts, requests };
   const versions = versionsOf(objects);
   const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, deletion };
   return unreportedResult(unreported, pass.deps.clock.now());
@@ -203,7 +202,8 @@ export async function writeStatuses(
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
   const { objects, compiled, rollout } = served;
-  const project = { objects, config: compiled.config, rollout: rollout.state };
+  const { config, heldSchemas } = compiled;
+  const project = { objects, config, heldSchemas, rollout: rollout.state };
   const checks = await deps.checks.reportsOf(project, redis.checkOrders);
   const outcome = outcomeOf(served, checks, redis, deps);
   await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
@@ -272,6 +272,7 @@ function compileStep(
   return {
     config: config && withUnserved(config, data.inventory),
     verdicts,
+    heldSchemas,
     data,
     requests,
     evaluatedAt: now,

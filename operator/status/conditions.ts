@@ -23,7 +23,14 @@ import {
 } from "./messages.ts";
 import type { ObjectOutcome, RolloutProgress } from "./outcomes.ts";
 
-export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Available" | "Stalled";
+export type ConditionType =
+  | "Accepted"
+  | "Programmed"
+  | "Ready"
+  | "Reconciling"
+  | "Available"
+  | "Stalled"
+  | "StoredObjectsValid";
 
 export interface Condition {
   readonly type: ConditionType;
@@ -50,10 +57,10 @@ type ConditionContent =
   | { readonly status: "True"; readonly reason: string; readonly message: string }
   | { readonly status: "False"; readonly reason: Reason; readonly message: string };
 
-/** Likewise of Available, which may be unknown. */
-type ConditionNow =
+/** Likewise of Available and StoredObjectsValid, which may be unknown. */
+export type ConditionNow =
   | ConditionContent
-  | { readonly status: "Unknown"; readonly reason: AvailabilityReason; readonly message: string };
+  | { readonly status: "Unknown"; readonly reason: AvailabilityReason | Reason; readonly message: string };
 
 type AvailabilityReason = keyof typeof availabilityMessages;
 
@@ -218,14 +225,14 @@ function isLive(verdict: Verdict): boolean {
   return verdict.accepted || verdict.live;
 }
 
-interface Dating {
+export interface Dating {
   readonly generation: number;
   readonly former: readonly FormerCondition[];
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-function dated(
+export function dated(
   type: ConditionType,
   { status, reason, message }: ConditionNow,
   { generation, former, now }: Dating,

@@ -19,11 +19,6 @@ export const statusEventCatalogue = {
     action: "Reconcile",
     meaning: "80 % or more of a quota of the Project is used",
   },
-  StoredObjectsInvalid: {
-    type: "Warning",
-    action: "Reconcile",
-    meaning: "Stored objects were found that don't meet the schema; status.storedObjects says how many",
-  },
   DataPurged: {
     type: "Normal",
     action: "Purge",
@@ -54,8 +49,8 @@ export const ordinaryReasons: ReadonlySet<string> = new Set<Reason>([
 const maxNoteCharacters = 1000;
 
 /**
- * In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is
- * recorded once.
+ * In the order Accepted, Programmed, Ready, Available, StoredObjectsValid; what one repeats of
+ * another condition is recorded once.
  */
 export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
   const events: EventNote[] = [];
@@ -67,7 +62,7 @@ export function eventsOf(before: readonly FormerCondition[], after: readonly Con
   return events;
 }
 
-const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Available"]);
+const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Available", "StoredObjectsValid"]);
 
 function hasChanged(before: readonly FormerCondition[], { type, status, reason }: Condition): boolean {
   const former = before.find((condition) => condition.type === type);

@@ -13,7 +13,7 @@ import type { UserStatus } from "../resolve/user.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed } from "./conditions.ts";
 import { clipped } from "./messages.ts";
 import type { ObjectOutcome } from "./outcomes.ts";
-import { storedObjectsMembers } from "./stored-objects-status.ts";
+import { storedObjectsStatus } from "./stored-objects-status.ts";
 import { usageMembers } from "./usage-status.ts";
 
 /** `status` as it is applied: no member is undefined. */
@@ -36,6 +36,7 @@ export function statusOf(object: CustomResource, outcome: ObjectOutcome): Status
   const generation = object.metadata.generation ?? 0;
   const deleting = isDeleting(object);
   const conditions = conditionsOf(object, outcome);
+  const checked = object.kind === "ApiResource" ? storedObjectsStatus(object, outcome.check, outcome.now) : undefined;
   const live = !deleting && (verdict.accepted || verdict.live);
   const liveGeneration = isProgrammed(conditions, generation) ? generation : former.liveGeneration;
   return {
@@ -43,7 +44,8 @@ export function statusOf(object: CustomResource, outcome: ObjectOutcome): Status
     ...(outcome.controller !== undefined && { controller: outcome.controller }),
     ...(live && liveGeneration !== undefined && { liveGeneration }),
     ...ownMembers(object, former, { ...outcome, live }),
-    conditions,
+    ...checked?.members,
+    conditions: [...conditions, ...(checked?.conditions ?? [])],
   };
 }
 
@@ -63,7 +65,6 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { url: childUrl(outcome.baseUrl, "api", resourceNameOf(object)) }),
         ...(outcome.live && indexMembers(object, outcome)),
-        ...storedObjectsMembers(object, outcome.check),
         ...warnings(outcome.verdict),
       };
     case "RootKey":

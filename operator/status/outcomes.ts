@@ -3,6 +3,7 @@
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { CompiledProject } from "../../core/config/types.ts";
+import type { HeldSchemas } from "../compile/held-schema.ts";
 import type { DeletionOutcome } from "../deletion/advance-deletions.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { UnpublishedReason } from "../model/reasons.ts";
@@ -52,6 +53,8 @@ export interface CompileOutcome {
   /** Undefined = nothing is served. */
   readonly config: CompiledProject | undefined;
   readonly verdicts: readonly Verdict[];
+  /** How far schemas had come that wait for a check. */
+  readonly heldSchemas: HeldSchemas;
   readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];

@@ -16,7 +16,6 @@ import { formerConditions, isProgrammed, withAvailability } from "./conditions.t
 import { eventsOf } from "./events-of.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, ProjectOutcome, RolloutProgress } from "./outcomes.ts";
-import { storedObjectsEventsOf } from "./stored-objects-status.ts";
 import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 
@@ -142,7 +141,7 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
   const former = formerConditions(object);
   const { kind } = object;
   const { namespace, name, uid, generation = 0 } = object.metadata;
-  const ofData = [...quotaEventsOf(object.status, status), ...storedObjectsEventsOf(object, status)];
+  const ofData = [...quotaEventsOf(object.status, status)];
   const events = [...eventsOf(former, status.conditions), ...ofData];
   for (const event of events) deps.recorder.emit({ kind, namespace, name, uid }, event);
   if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);

@@ -1,55 +1,70 @@
-// What an ApiResource's status says of its stored objects and the schema, and the Event when some
-// are found that don't meet it: once for a schema, until none were.
+// What an ApiResource's status says of its stored objects and the schema: `storedObjects`, and the
+// condition StoredObjectsValid, whose change is an Event.
 
 import { describeExample, describeInvalid } from "../../core/config/object-check.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
-import type { EventNote } from "../events/event-recorder.ts";
 import { resourceNameOf } from "../model/kinds.ts";
-import type { ApiResource, CustomResource } from "../model/objects.ts";
+import type { ApiResource } from "../model/objects.ts";
 import { type ReportedCheck, reportedCheck } from "../model/reported-check.ts";
 import type { CheckReport } from "../stored-data/object-checks.ts";
-import { statusEventCatalogue } from "./events-of.ts";
+import { type Condition, type ConditionNow, dated, formerConditions } from "./conditions.ts";
+
+export interface StoredObjectsStatus {
+  readonly members: { readonly storedObjects?: ReportedCheck };
+  readonly conditions: readonly Condition[];
+}
+
+/** Empty where no check is declared. `now` in Unix milliseconds. */
+export function storedObjectsStatus(
+  object: ApiResource,
+  report: CheckReport | undefined,
+  now: number,
+): StoredObjectsStatus {
+  if (object.spec.schemaChange?.storedObjects === undefined) return { members: {}, conditions: [] };
+  const { generation = 0 } = object.metadata;
+  const reported = reportedOf(object, report, generation);
+  const isOfThis = reported !== undefined && (report === undefined || report.schema === reported.schema);
+  const about = isOfThis ? reported.observedGeneration : generation;
+  const dating = { generation: about, former: formerConditions(object), now };
+  const condition = dated("StoredObjectsValid", isOfThis ? conditionOf(object, reported) : unknown, dating);
+  return { members: reported === undefined ? {} : { storedObjects: reported }, conditions: [condition] };
+}
 
 /**
  * What was reported before stays where nothing newer is known: of another schema with the
  * generation of that one.
  */
-export function storedObjectsMembers({ spec, metadata, status }: ApiResource, report: CheckReport | undefined): object {
-  if (spec.schemaChange?.storedObjects === undefined) return {};
+function reportedOf(
+  { status }: ApiResource,
+  report: CheckReport | undefined,
+  observedGeneration: number,
+): ReportedCheck | undefined {
   const before = reportedCheck(status);
-  const { generation = 0 } = metadata;
   if (report?.found === undefined) {
-    const isOfThis = before !== undefined && before.schema === report?.schema;
-    const storedObjects = isOfThis ? { ...before, observedGeneration: generation } : before;
-    return storedObjects === undefined ? {} : { storedObjects };
+    return before?.schema === report?.schema && before !== undefined ? { ...before, observedGeneration } : before;
   }
   const { checked, invalid, examples, endedAt } = report.found;
-  const storedObjects: ReportedCheck = {
-    observedGeneration: generation,
+  return {
+    observedGeneration,
     schema: report.schema,
     checked,
     invalid,
     ...(examples.length > 0 && { examples }),
-    ...(endedAt !== undefined && { checkedAt: rfc3339(endedAt) }),
+    checkedAt: rfc3339(endedAt),
   };
-  return { storedObjects };
 }
 
-/** `after` = the status that was written. */
-export function storedObjectsEventsOf(object: CustomResource, after: unknown): readonly EventNote[] {
-  if (object.kind !== "ApiResource") return [];
-  const now = reportedCheck(after);
-  if (now?.checkedAt === undefined || now.invalid === 0 || isRefusedFor(after)) return [];
-  const before = reportedCheck(object.status);
-  const isKnown = before?.schema === now.schema && before.checkedAt !== undefined && before.invalid > 0;
-  if (isKnown) return [];
-  const { type, action } = statusEventCatalogue.StoredObjectsInvalid;
-  const note = `${describeInvalid(now)} the schema${describeExample(now)}; GET /api/${resourceNameOf(object)}?_valid=false lists them`;
-  return [{ type, action, reason: "StoredObjectsInvalid", note }];
-}
+const unknown: ConditionNow = {
+  status: "Unknown",
+  reason: "CheckingStoredObjects",
+  message: "The stored objects have not all been checked against this schema",
+};
 
-/** The condition has an Event of its own. */
-function isRefusedFor(status: unknown): boolean {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly reason: string }[] };
-  return conditions.some(({ reason }) => reason === "StoredObjectsInvalid");
+function conditionOf(object: ApiResource, reported: ReportedCheck): ConditionNow {
+  if (reported.invalid === 0) {
+    const message = "All stored objects met the schema when they were checked";
+    return { status: "True", reason: "StoredObjectsValid", message };
+  }
+  const message = `${describeInvalid(reported)} the schema${describeExample(reported)}; GET /api/${resourceNameOf(object)}?_valid=false lists them`;
+  return { status: "False", reason: "StoredObjectsInvalid", message };
 }

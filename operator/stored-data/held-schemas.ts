@@ -1,22 +1,17 @@
-// What was found of schemas that are live only once no stored object breaks them, before it is
-// decided what to serve. A schema that was refused stays so until its spec is edited, or a probe
-// has found nothing any more: it binds nobody, since clients that write by the former schema are
-// not to be refused every ten minutes.
+// How far schemas have come that are live only once no stored object breaks them, before it is
+// decided what to serve. The order of the check says so; one of another generation says nothing:
+// between two edits, writes may have been free to break the schema. A schema that was refused is
+// looked at again now and then.
 
 import type { CheckResult } from "../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject } from "../../core/config/types.ts";
-import { holdsSchema } from "../compile/child-configs.ts";
+import { type HeldSchema, type HeldSchemas, heldAfter, holdsSchema } from "../compile/held-schema.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { reportedCheck } from "../model/reported-check.ts";
 import type { CheckOrders, CheckState } from "../publish/replica-orders.ts";
 import type { KnownCheck, KnownChecks } from "./known-orders.ts";
 
-/** By UID of the ApiResource. */
-export type HeldSchemas = ReadonlyMap<string, CheckResult>;
-
-/** A schema that is to be tried, also once more, is not among them. */
 export type FindHeldSchemas = (
   objects: Pick<ProjectObjects, "resources">,
   published: CompiledProject | undefined,
@@ -29,66 +24,44 @@ export interface HeldSchemasDeps {
   readonly now: () => number;
 }
 
-/** After it, a schema that was refused is probed. */
-const probeAfterMs = 600_000;
+/** After it, a schema that was refused is looked at again. */
+const againMs = 600_000;
 
 export function createHeldSchemas({ known, digestOf, now }: HeldSchemasDeps): FindHeldSchemas {
-  const resultOf = async (resource: ApiResource, orders: CheckOrders): Promise<CheckResult | undefined> => {
-    const check = await known.of(resource.metadata.uid, orders);
-    if (check?.isNext !== true || check.schema !== digestOf(resource.spec.schema)) return undefined;
-    const { result, order } = decide(check, await known.stateOf(check, orders), { resource, now: now() });
-    if (order === "forget") await known.forget(check, orders);
-    if (order === "probe") {
+  const heldOf = async ({ spec, metadata }: ApiResource, orders: CheckOrders): Promise<HeldSchema> => {
+    const check = await known.of(metadata.uid, orders);
+    const isOfThis = check?.schema === digestOf(spec.schema) && check.generation === metadata.generation;
+    if (check === undefined || !isOfThis) return { stage: "look" };
+    const state = await known.stateOf(check, orders);
+    const before = refusalIn(check, state);
+    if (before !== undefined && isDueAgain(check, state, now())) {
       const { id: _id, key: _key, ...same } = check;
-      await known.order({ ...same, isProbe: true }, orders);
+      await known.order({ ...same, stage: "look", before }, orders);
     }
-    return result;
+    return heldBy(check, state);
   };
   return async ({ resources }, published, orders) => {
-    const held = new Map<string, CheckResult>();
+    const held = new Map<string, HeldSchema>();
     for (const resource of resources) {
       const config = published?.resources.get(resourceNameOf(resource));
       const isHeld = config?.uid === resource.metadata.uid && holdsSchema(resource, config);
-      const result = isHeld ? await resultOf(resource, orders) : undefined;
-      if (result !== undefined) held.set(resource.metadata.uid, result);
+      if (isHeld) held.set(resource.metadata.uid, await heldOf(resource, orders));
     }
     return held;
   };
 }
 
-interface Decision {
-  /** Undefined = the schema is tried. */
-  readonly result: CheckResult | undefined;
-  /** What becomes of the order. */
-  readonly order: "keep" | "forget" | "probe";
+function heldBy({ stage, before }: KnownCheck, state: CheckState): HeldSchema {
+  const found = state.state === "done" ? state.result : before;
+  if (stage === "live") return { stage: "look" };
+  return found === undefined ? { stage } : heldAfter(stage, found);
 }
 
-const tryIt: Decision = { result: undefined, order: "forget" };
-
-interface DecideContext {
-  readonly resource: ApiResource;
-  readonly now: number;
+export function refusalIn({ stage }: Pick<KnownCheck, "stage">, state: CheckState): CheckResult | undefined {
+  return stage !== "live" && state.state === "done" && state.result.invalid > 0 ? state.result : undefined;
 }
 
-function decide(check: KnownCheck, state: CheckState, { resource, now }: DecideContext): Decision {
-  // Each edit is tried anew: between two of them, writes may have been free to break this schema.
-  if (check.generation !== resource.metadata.generation) return tryIt;
-  if (state.state !== "done") return { result: check.isProbe ? saidResult(resource) : undefined, order: "keep" };
-  const { result } = state;
-  if (result.invalid === 0) return check.isProbe ? tryIt : { result, order: "keep" };
-  return { result, order: mayProbe(result, now) ? "probe" : "keep" };
-}
-
-export function isRefusal({ isNext }: Pick<KnownCheck, "isNext">, state: CheckState): boolean {
-  return isNext === true && state.state === "done" && state.result.invalid > 0;
-}
-
-export function mayProbe({ endedAt }: CheckResult, now: number): boolean {
-  return now - endedAt >= probeAfterMs;
-}
-
-/** What the status says was found. */
-function saidResult(resource: ApiResource): CheckResult | undefined {
-  const { checked = 0, invalid = 0, examples = [], checkedAt } = reportedCheck(resource.status) ?? {};
-  return checkedAt === undefined ? undefined : { checked, invalid, examples, endedAt: Date.parse(checkedAt) };
+export function isDueAgain(check: Pick<KnownCheck, "stage">, state: CheckState, now: number): boolean {
+  const refusal = refusalIn(check, state);
+  return refusal !== undefined && now - refusal.endedAt >= againMs;
 }

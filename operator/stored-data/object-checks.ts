@@ -3,21 +3,26 @@
 // it; followed until a replica has found how many don't; forgotten once the status says so. What is
 // ordered is kept in Redis, and what was found in the status, so that a new leader goes on.
 //
-// With `Refuse` the check comes first: the schema is published as `nextSchema`, which writes have
-// to meet as well, and what was found decides whether it is live. The order of a schema that was
-// refused stands: it says why. Now and then a probe looks whether another try is worth it, which
-// binds nobody: clients that write by the former schema are not to be refused every ten minutes.
+// With `Refuse` the check comes before the schema is live (compile/held-schema.ts). The order of a
+// schema that was refused stands: it says why.
 
-import { type CheckFigures, type CheckResult, objectChecks, schemaDigest } from "../../core/config/object-check.ts";
+import {
+  type CheckOrder,
+  type CheckResult,
+  type CheckStage,
+  objectChecks,
+  schemaDigest,
+} from "../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
+import type { HeldSchemas } from "../compile/held-schema.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { reportedCheck } from "../model/reported-check.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { CheckOrders, CheckState } from "../publish/replica-orders.ts";
-import { createHeldSchemas, type FindHeldSchemas, isRefusal, mayProbe } from "./held-schemas.ts";
+import { createHeldSchemas, type FindHeldSchemas, isDueAgain, refusalIn } from "./held-schemas.ts";
 import { type KnownCheck, type KnownChecks, KnownOrders } from "./known-orders.ts";
 
 /** What is known of the stored objects of one ApiResource. */
@@ -25,7 +30,7 @@ export interface CheckReport {
   /** Of the schema of the spec. */
   readonly schema: string;
   /** Newly found; absent = what the status says of this schema stands. */
-  readonly found?: CheckFigures & { readonly endedAt?: number };
+  readonly found?: CheckResult;
 }
 
 /** By UID; without those whose newest schema is not served by every replica. */
@@ -34,6 +39,8 @@ export type CheckReports = ReadonlyMap<string, CheckReport>;
 export interface ServedProject {
   readonly objects: ProjectObjects;
   readonly config: CompiledProject | undefined;
+  /** What was known when that was compiled. */
+  readonly heldSchemas: HeldSchemas;
   readonly rollout: RolloutState;
 }
 
@@ -56,80 +63,81 @@ export interface ObjectChecksDeps {
   readonly enqueue: (key: string) => void;
 }
 
-/** Between two reports of one check that goes on. */
-const progressMs = 15_000;
 /** After it, objects that were found to be invalid are checked again. */
 const againMs = 3_600_000;
 
 export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueue }: ObjectChecksDeps): ObjectChecks {
   const digestOf = rememberedDigests();
   const known: KnownChecks = new KnownOrders(objectChecks.what);
-  const reports = createReportTimes(now);
+  /** Orders whose end the Project was enqueued for. */
+  let ended: ReadonlySet<string> = new Set();
 
-  const reportOf = async (resource: ApiResource, served: ServedProject, orders: CheckOrders) => {
-    const { uid, generation = 0 } = resource.metadata;
-    const name = resourceNameOf(resource);
-    const config = served.config?.resources.get(name);
-    if (config?.uid !== uid) return undefined;
-    const schema = digestOf(resource.spec.schema);
-    const place = placeOf(schema, config);
-    const followed = await follow(resource, { schema, place }, orders);
-    if (typeof followed === "object") return { schema, ...followed };
-    if (place === undefined || served.rollout !== "programmed") return undefined;
-    if (place === "live" && followed === "none" && !isDue(resource, schema, now())) return { schema };
-    const order = { project: served.objects.ref, resource: name, uid, schema, generation };
-    await known.order({ ...order, ...(place === "next" && { isNext: true as const }) }, orders);
+  const reportOf = async (
+    resource: ApiResource,
+    served: ServedProject,
+    orders: CheckOrders,
+  ): Promise<CheckReport | undefined> => {
+    const wanted = wantedOf(resource, served);
+    if (wanted === undefined) return undefined;
+    const { uid, schema, stage } = wanted;
+    const held = served.heldSchemas.get(uid);
+    if (held !== undefined && "found" in held) return { schema, found: held.found };
+    const followed = await follow(wanted, orders);
+    if (typeof followed === "object") return { schema, ...foundIn(followed, stage) };
+    if (served.rollout !== "programmed") return undefined;
+    const isNeeded = stage !== "live" || followed === "overtaken" || isDue(resource, schema, now());
+    if (isNeeded) await known.order(wanted, orders);
     return { schema };
   };
 
-  /** Where the schema stands in what is published; undefined = nowhere. */
-  const placeOf = (schema: string, config: ResourceConfig): Place | undefined => {
-    if (digestOf(config.schema) === schema) return "live";
-    const binding = config.nextSchemaBinds === true ? config.nextSchema : undefined;
-    return binding !== undefined && digestOf(binding) === schema ? "next" : undefined;
+  /** Undefined where the schema of the spec stands nowhere in what is published. */
+  const wantedOf = (resource: ApiResource, { objects, config }: ServedProject): CheckOrder | undefined => {
+    const { uid, generation = 0 } = resource.metadata;
+    const name = resourceNameOf(resource);
+    const served = config?.resources.get(name);
+    const schema = digestOf(resource.spec.schema);
+    const stage = served?.uid === uid ? stageOf(schema, served) : undefined;
+    return stage && { project: objects.ref, resource: name, uid, schema, stage, generation };
   };
 
-  /** What the order of this schema says, if there is one. */
-  const follow = async (
-    resource: ApiResource,
-    { schema, place }: { readonly schema: string; readonly place: Place | undefined },
-    orders: CheckOrders,
-  ): Promise<Pick<CheckReport, "found"> | "none" | "overtaken"> => {
-    const check = await known.of(resource.metadata.uid, orders);
+  /** What the order that is wanted says, if it was given. */
+  const follow = async (wanted: CheckOrder, orders: CheckOrders): Promise<CheckState | "none" | "overtaken"> => {
+    const check = await known.of(wanted.uid, orders);
     if (check === undefined) return "none";
     const state = await known.stateOf(check, orders);
-    if (check.schema !== schema) {
-      await known.forget(check, orders);
-      return "none";
-    }
-    // It is live without its check, or although some objects break it.
-    const isClean = state.state === "done" && state.result.invalid === 0;
-    if (place === "live" && check.isNext === true && !isClean) return "overtaken";
-    return foundIn(state, { resource, check, place });
+    if (check.schema === wanted.schema) return isAnswer(check, state, wanted) ? state : "overtaken";
+    await known.forget(check, orders);
+    return "none";
+  };
+
+  const stageOf = (schema: string, config: ResourceConfig): CheckStage | undefined => {
+    if (digestOf(config.schema) === schema) return "live";
+    if (config.nextSchema === undefined || digestOf(config.nextSchema) !== schema) return undefined;
+    return config.nextSchemaBinds === true ? "final" : "look";
   };
 
   const isAbout = ({ schema }: KnownCheck, resource: ApiResource): boolean =>
     declaresCheck(resource) && digestOf(resource.spec.schema) === schema;
 
-  const endOf = (check: KnownCheck, state: CheckState): End => {
-    const resource = resourceOf(check.key, check.uid);
-    if (resource === undefined || !isAbout(check, resource)) return "forgotten";
-    if (state.state === "lost") return "lost";
-    if (state.state === "open" || !isSaid(check, state.result, resource)) return "open";
-    if (!isRefusal(check, state)) return "forgotten";
-    return mayProbe(state.result, now()) ? "probed" : "refused";
+  /** Whether it isn't wanted any more, or was said. */
+  const isOver = (check: KnownCheck, state: CheckState, resource: ApiResource | undefined): boolean => {
+    if (resource === undefined || !isAbout(check, resource)) return true;
+    if (state.state !== "done") return state.state === "lost";
+    const mayEnd = check.stage !== "look" && refusalIn(check, state) === undefined;
+    return mayEnd && isSaid(check, state.result, resource);
   };
 
   const followAll = async (checks: readonly KnownCheck[], orders: CheckOrders): Promise<void> => {
     const states = await orders.statesOf(checks.map(({ id }) => id));
+    const before = ended;
+    ended = new Set(checks.map(({ id }) => id).filter((id) => states.get(id)?.state === "done"));
     for (const check of checks) {
       const state = states.get(check.id) ?? { state: "lost" };
-      const end = endOf(check, state);
-      if (end === "forgotten" || end === "lost") await known.forget(check, orders);
-      const isNews = end === "open" && reports.isDue(check, state);
-      if (isNews || end === "lost" || end === "probed") enqueue(check.key);
+      if (isOver(check, state, resourceOf(check.key, check.uid))) await known.forget(check, orders);
+      const isNew = ended.has(check.id) && !before.has(check.id);
+      // One that Redis has lost is ordered anew.
+      if (isNew || state.state === "lost" || isDueAgain(check, state, now())) enqueue(check.key);
     }
-    reports.keepOnly(checks);
   };
 
   return {
@@ -155,66 +163,36 @@ function declaresCheck({ spec }: ApiResource): boolean {
   return spec.schemaChange?.storedObjects !== undefined;
 }
 
-type Place = "live" | "next";
-
-/** `forgotten`: it was said, or isn't wanted. A `lost` one is ordered anew. */
-type End = "open" | "forgotten" | "lost" | "refused" | "probed";
-
 /** Another schema may have been checked within the same second. */
 function isSaid({ schema }: KnownCheck, { endedAt }: CheckResult, resource: ApiResource): boolean {
   const reported = reportedCheck(resource.status);
   return reported?.schema === schema && reported.checkedAt === rfc3339(endedAt);
 }
 
-interface FoundContext {
-  readonly resource: ApiResource;
-  readonly check: KnownCheck;
-  readonly place: Place | undefined;
+/**
+ * Whether this order is the one that is wanted. The last check of a schema before it was live is
+ * one of the live schema, too; one that is live without, or although some objects break it, is
+ * checked anew.
+ */
+function isAnswer(
+  check: KnownCheck,
+  state: CheckState,
+  { stage, generation }: Pick<CheckOrder, "stage" | "generation">,
+): boolean {
+  if (stage !== "live") return check.stage === stage && check.generation === generation;
+  const isClean = state.state === "done" && state.result.invalid === 0;
+  return check.stage === "live" || (check.stage === "final" && isClean);
 }
 
-/**
- * An earlier result of the same schema stands until this one has ended. What is to be decided upon
- * in the next pass is said with that: a schema that is still to become live, or to be tried again.
- */
-function foundIn(state: CheckState, { resource, check, place }: FoundContext): Pick<CheckReport, "found"> {
-  if (state.state === "done") {
-    const isUndecided = place === "next" || (check.isProbe === true && state.result.invalid === 0);
-    if (isUndecided) return {};
-    return { found: state.result };
-  }
-  const reported = reportedCheck(resource.status);
-  const isChecked = reported?.schema === check.schema && reported.checkedAt !== undefined;
-  if (isChecked || state.state !== "open" || state.figures === undefined) return {};
-  return { found: state.figures };
+/** What is found of a schema that isn't live is said once it has been decided upon. */
+function foundIn(state: CheckState, stage: CheckStage): Pick<CheckReport, "found"> {
+  return stage === "live" && state.state === "done" ? { found: state.result } : {};
 }
 
 function isDue(resource: ApiResource, schema: string, now: number): boolean {
   const reported = reportedCheck(resource.status);
-  if (reported?.schema !== schema || reported.checkedAt === undefined) return true;
-  return (reported.invalid ?? 0) > 0 && now - Date.parse(reported.checkedAt) >= againMs;
-}
-
-interface ReportTimes {
-  /** Whether a status should follow now: at the end at once, and else now and then. */
-  isDue(check: KnownCheck, state: CheckState): boolean;
-  keepOnly(checks: readonly KnownCheck[]): void;
-}
-
-function createReportTimes(now: () => number): ReportTimes {
-  const last = new Map<string, { readonly at: number; readonly state: CheckState["state"] }>();
-  return {
-    isDue({ id }, state) {
-      if (state.state === "open" && state.figures === undefined) return false;
-      const before = last.get(id);
-      if (before?.state === state.state && now() - before.at < progressMs) return false;
-      last.set(id, { at: now(), state: state.state });
-      return true;
-    },
-    keepOnly(checks) {
-      const ids = new Set(checks.map(({ id }) => id));
-      for (const id of last.keys()) if (!ids.has(id)) last.delete(id);
-    },
-  };
+  if (reported?.schema !== schema) return true;
+  return reported.invalid > 0 && now - Date.parse(reported.checkedAt) >= againMs;
 }
 
 /** A pass meets the same schemas as the one before. */

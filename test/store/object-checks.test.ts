@@ -52,7 +52,7 @@ beforeEach(async () => {
   return () => store.close();
 });
 
-const order = (of: JsonObject) => ({ ...books, uid, schema: schemaDigest(of), generation: 1 });
+const order = (of: JsonObject) => ({ ...books, uid, schema: schemaDigest(of), stage: "live" as const, generation: 1 });
 const give = (id: string, of = schema) => orders.order(id, order(of));
 const stateOf = async (id: string) => (await orders.statesOf([id])).get(id);
 
@@ -155,7 +155,7 @@ describe("an order to check stored objects", () => {
     const next: JsonObject = { type: "object", required: ["title"] };
     const checking = replica();
     await give("check:6", next);
-    await orders.order("check:7", { ...order(next), isNext: true });
+    await orders.order("check:7", { ...order(next), stage: "look" });
     directory.replace([project("shop", withConfig(ref), withResource("books", { schema, nextSchema: next }))]);
     await eventually(() => expect(checking.done).toMatchObject([{ checked: 175, invalid: 175 }]));
     expect(await stateOf("check:6")).toMatchObject({ state: "open" });

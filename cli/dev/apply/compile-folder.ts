@@ -5,6 +5,7 @@
 import type { CompiledProject, ProjectRef, SigningRing } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
+import type { HeldSchemas } from "../../../operator/compile/held-schema.ts";
 import { type HostGrant, noHosts } from "../../../operator/compile/hosts.ts";
 import { issuerSourcesOf, pendingIssuers } from "../../../operator/compile/issuers.ts";
 import type { CheckResource } from "../../../operator/compile/resource-check.ts";
@@ -24,7 +25,6 @@ import {
 } from "../../../operator/resolve/resolution.ts";
 import { readRing } from "../../../operator/resolve/signing.ts";
 import { readStoredHash } from "../../../operator/resolve/user.ts";
-import type { HeldSchemas } from "../../../operator/stored-data/held-schemas.ts";
 import { grantHosts, groupByProject } from "../../manifests/projects.ts";
 import { type DevState, liveManifest, storedObject } from "../data-folder/dev-state.ts";
 import type { DevIssuers } from "./dev-issuers.ts";

@@ -10,9 +10,9 @@ import type { Secret } from "../../../core/manifests/object.ts";
 import type { MemoryDirectory, RefusedResource } from "../../../dataplane/config/memory-directory.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../../dataplane/store/ports/purges.ts";
+import type { HeldSchemas } from "../../../operator/compile/held-schema.ts";
 import type { CheckResource } from "../../../operator/compile/resource-check.ts";
 import type { ResolveTools } from "../../../operator/resolve/resolution.ts";
-import type { HeldSchemas } from "../../../operator/stored-data/held-schemas.ts";
 import type { DevState, KnownObject, PendingDeletion, StateFile } from "../data-folder/dev-state.ts";
 import type { SecretFiles } from "../data-folder/secret-files.ts";
 import type { DevMessage, MessageFacts } from "../report/messages.ts";
@@ -73,13 +73,20 @@ export async function createDevOperator(options: DevOperatorOptions): Promise<De
 
   return {
     async reconcile() {
-      const { next, news } = await pass(options, state, new Map());
-      state = next;
-      if (!holdsSchemas(next.published)) return news;
-      // Writes have to meet them from now on.
-      const after = await pass(options, state, await checkHeldSchemas(options.live.directory, options.store));
-      state = after.next;
-      return [...news, ...after.news];
+      const news: DevMessage[] = [];
+      let held: HeldSchemas = new Map();
+      const passOnce = async (): Promise<void> => {
+        const done = await pass(options, state, held);
+        state = done.next;
+        news.push(...done.news);
+      };
+      await passOnce();
+      // A look, and the last check.
+      for (let checks = 0; checks < 2 && holdsSchemas(state.published, held); checks += 1) {
+        held = await checkHeldSchemas(held, options.live.directory, options.store);
+        await passOnce();
+      }
+      return news;
     },
     view: () => state,
   };
@@ -111,7 +118,7 @@ async function pass(
   const present = snapshotOf({ folder: options.folder, reading, known, verdicts: compiled.verdicts });
   const { nextAt } = compiled;
   // What is decided in a moment is told then.
-  const snapshot = holdsSchemas(compiled.published) ? state.snapshot : present;
+  const snapshot = holdsSchemas(compiled.published, heldSchemas) ? state.snapshot : present;
   const faults = faultsOf(refused, found.unreadable);
   const next: DevOperatorView = {
     known,

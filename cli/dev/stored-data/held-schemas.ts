@@ -1,37 +1,41 @@
 // With `storedObjects: Refuse` a new schema is live only once all stored objects meet it. Between
-// two passes they are checked, all of them, while writes have to meet both schemas and requests go
-// first.
+// two passes they are checked, all of them, as in a cluster: first while nobody has to meet it,
+// then while writes have to, too. Requests go first.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CheckFigures, CheckProgress, CheckResult } from "../../../core/config/object-check.ts";
+import type { CheckFigures, CheckProgress } from "../../../core/config/object-check.ts";
 import type { CompiledProject } from "../../../core/config/types.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
 import { type CheckStep, checkStep, nothingChecked } from "../../../dataplane/objects/check/check-step.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import { collectionOf } from "../../../dataplane/store/ports/refs.ts";
-import type { HeldSchemas } from "../../../operator/stored-data/held-schemas.ts";
+import { type HeldSchema, type HeldSchemas, heldAfter } from "../../../operator/compile/held-schema.ts";
 
 /** Whether a schema waits for what is found of it. */
-export function holdsSchemas(published: ReadonlyMap<string, CompiledProject>): boolean {
+export function holdsSchemas(published: ReadonlyMap<string, CompiledProject>, held: HeldSchemas): boolean {
   return [...published.values()].some(({ resources }) =>
-    [...resources.values()].some(({ nextSchemaBinds }) => nextSchemaBinds),
+    [...resources.values()].some(
+      ({ uid, nextSchema }) => nextSchema !== undefined && held.get(uid)?.stage !== "refused",
+    ),
   );
 }
 
-/** What is found of all schemas that wait for it. */
+/** How far schemas have come by what is found of them now; `before` = how far before that. */
 export async function checkHeldSchemas(
+  before: HeldSchemas,
   directory: Pick<Directory, "loaded">,
   store: Pick<ObjectLists, "pageAfter">,
 ): Promise<HeldSchemas> {
-  const found = new Map<string, CheckResult>();
+  const held = new Map<string, HeldSchema>([...before].filter(([, { stage }]) => stage === "refused"));
   for (const { config: project, resources } of directory.loaded()) {
     for (const { config, nextSchema } of resources.values()) {
-      if (nextSchema === undefined || config.nextSchemaBinds !== true) continue;
+      if (nextSchema === undefined || held.has(config.uid)) continue;
       const figures = await checkAll({ store, collection: collectionOf(project, config), schema: nextSchema });
-      found.set(config.uid, { ...figures, endedAt: Date.now() });
+      const stage = config.nextSchemaBinds === true ? "final" : "look";
+      held.set(config.uid, heldAfter(stage, { ...figures, endedAt: Date.now() }));
     }
   }
-  return found;
+  return held;
 }
 
 async function checkAll(step: CheckStep): Promise<CheckFigures> {

@@ -68,7 +68,7 @@ export interface ApiResourceStatus {
       readonly pointer: string;
       readonly keyword: string;
     }[];
-    readonly checkedAt?: string;
+    readonly checkedAt: string;
   };
   readonly warnings?: readonly string[];
   readonly conditions?: readonly ApiResourceCondition[];

@@ -18,7 +18,7 @@ import { type CheckedStep, checkStep, nothingChecked } from "./check-step.ts";
 export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult> {
   readonly store: Pick<ObjectLists, "pageAfter">;
   readonly directory: Pick<Directory, "project" | "dataLost">;
-  /** Before a schema that is not live yet is checked, 3,000 by default. */
+  /** Before a final check, 3,000 by default. */
   readonly settleMs?: number;
 }
 
@@ -33,7 +33,7 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
       const found = await find(directory, order);
       if (found === undefined) return undefined;
       // A write that was sent before its replica knew of the schema has reached the store by then.
-      if (order.isNext === true) await pauseUnlessAborted(systemTimers, settleMs, signal);
+      if (order.stage === "final") await pauseUnlessAborted(systemTimers, settleMs, signal);
       return async (before) => endOf(await checkStep({ store, ...found }, before ?? nothingChecked));
     },
   });
@@ -55,7 +55,7 @@ async function find(
   if (resource === undefined || resource.config.uid !== order.uid) return undefined;
   const { config } = resource;
   const [source, schema] =
-    order.isNext === true ? [config.nextSchema, resource.nextSchema] : [config.schema, resource.schema];
+    order.stage === "live" ? [config.schema, resource.schema] : [config.nextSchema, resource.nextSchema];
   if (source === undefined || schema === undefined || schemaDigest(source) !== order.schema) return undefined;
   return { schema, collection: collectionOf(order.project, config) };
 }

@@ -53,7 +53,7 @@ function outcomeOf(found: ProjectObjects, verdicts: readonly Verdict[]): Project
   return {
     objects: found,
     resolved: { statuses: new Map(), isComplete: true, signingRingWaits: false },
-    compiled: { config: undefined, verdicts, requests: [] },
+    compiled: { config: undefined, verdicts, requests: [], heldSchemas: new Map() },
     publishResult: { changed: 1, revision: 7 },
     rollout: { state: "programmed", availability: "served" },
     reports: {

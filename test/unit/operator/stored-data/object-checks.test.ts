@@ -7,7 +7,9 @@ import { createResourceCheck } from "../../../../operator/compile/resource-check
 import type { ApiResource } from "../../../../operator/model/objects.ts";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { CheckOrders, CheckState } from "../../../../operator/publish/replica-orders.ts";
-import { storedObjectsEventsOf, storedObjectsMembers } from "../../../../operator/status/stored-objects-status.ts";
+import type { Condition } from "../../../../operator/status/conditions.ts";
+import { eventsOf } from "../../../../operator/status/events-of.ts";
+import { storedObjectsStatus } from "../../../../operator/status/stored-objects-status.ts";
 import { createObjectChecks, type ObjectChecks } from "../../../../operator/stored-data/object-checks.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -67,11 +69,12 @@ async function pass(rollout: RolloutState = "programmed", liveSchema = books.spe
   const { uid } = books.metadata;
   const config = { resources: new Map([["books", { uid, schema: liveSchema }]]) } as never;
   const objects = { ref: { namespace: "default", name: "shop" }, resources: [books] } as never;
-  const reports = await checks.reportsOf({ objects, config, rollout }, orders);
-  const members = storedObjectsMembers(books, reports.get(uid));
-  const events = storedObjectsEventsOf(books, members).map(({ note }) => note);
-  books = { ...books, status: members } as never;
-  return { ...members, events };
+  const reports = await checks.reportsOf({ objects, config, heldSchemas: new Map(), rollout }, orders);
+  const { members, conditions } = storedObjectsStatus(books, reports.get(uid), now);
+  const { status = {} } = books as { readonly status?: { readonly conditions?: readonly Condition[] } };
+  const events = eventsOf(status.conditions ?? [], conditions).map(({ note }) => note);
+  books = { ...books, status: { ...members, conditions } } as never;
+  return { ...members, events, valid: conditions[0]?.status };
 }
 
 const ids = () => [...given.keys()];
@@ -79,7 +82,7 @@ const find = (invalid: number) => {
   const examples = invalid > 0 ? [example] : [];
   states.set(ids()[0] ?? "", { state: "done", result: { checked: 9, invalid, examples, endedAt: now } });
 };
-const looked = async () => {
+const lookedAt = async () => {
   await checks.refresh();
   return enqueued.splice(0);
 };
@@ -99,6 +102,7 @@ it("a check is ordered once every replica serves the schema, and once only", asy
       resource: "books",
       uid,
       schema: schemaDigest(loose),
+      stage: "live",
       generation: 1,
     },
   ]);
@@ -111,39 +115,25 @@ it("nothing is ordered or asked of an ApiResource that declares none", async () 
   };
   const none = { order: asked, forget: asked, all: asked, statesOf: asked };
   const objects = { resources: [books] } as never;
-  expect(await checks.reportsOf({ objects, config: undefined, rollout: "programmed" }, none)).toEqual(new Map());
+  expect(
+    await checks.reportsOf({ objects, config: undefined, heldSchemas: new Map(), rollout: "programmed" }, none),
+  ).toEqual(new Map());
 });
 
 it("what was found is said once, is forgotten then, and stands while the schema is the same", async () => {
   await pass();
-  expect(await looked()).toEqual([]);
+  expect(await lookedAt()).toEqual([]);
   find(2);
-  expect([await looked(), await looked()]).toEqual([["default/shop"], []]);
+  expect([await lookedAt(), await lookedAt()]).toEqual([["default/shop"], []]);
   expect(await pass()).toMatchObject({
     storedObjects: { checked: 9, invalid: 2, examples: [example], checkedAt: "2026-01-01T00:00:00Z" },
     events: [
       "2 of 9 stored objects don't meet the schema, such as 1 at / (required); GET /api/books?_valid=false lists them",
     ],
   });
-  expect([await looked(), ids()]).toEqual([[], []]);
+  expect([await lookedAt(), ids()]).toEqual([[], []]);
   expect(await pass()).toMatchObject({ storedObjects: { invalid: 2 }, events: [] });
   expect(ids()).toEqual([]);
-});
-
-it("progress is said at most every fifteen seconds", async () => {
-  await pass();
-  const open = (checked: number) =>
-    states.set(ids()[0] ?? "", { state: "open", figures: { checked, invalid: 0, examples: [] } });
-  open(100);
-  expect(await looked()).toEqual(["default/shop"]);
-  expect(await pass()).toEqual({
-    storedObjects: { observedGeneration: 1, schema: schemaDigest(loose), checked: 100, invalid: 0 },
-    events: [],
-  });
-  open(200);
-  expect(await looked()).toEqual([]);
-  now += 15_000;
-  expect(await looked()).toEqual(["default/shop"]);
 });
 
 it("another schema is checked anew; the status says meanwhile of which one its figures are", async () => {
@@ -151,8 +141,9 @@ it("another schema is checked anew; the status says meanwhile of which one its f
   find(0);
   await pass();
   serve(strict);
-  expect(await pass("waiting")).toMatchObject({ storedObjects: { schema: schemaDigest(loose), invalid: 0 } });
-  await pass();
+  const former = { storedObjects: { schema: schemaDigest(loose), invalid: 0, observedGeneration: 1 } };
+  expect(await pass("waiting")).toMatchObject({ ...former, valid: "True" });
+  expect(await pass()).toMatchObject({ ...former, valid: "Unknown" });
   expect([...given.values()].map(({ schema }) => schema)).toEqual([schemaDigest(strict)]);
   serve(loose);
   await pass();
@@ -167,15 +158,15 @@ it("what was found of another schema within the same second is said as well", as
   await pass();
   await pass();
   find(3);
-  expect(await looked()).toEqual(["default/shop"]);
-  expect(await pass()).toMatchObject({ storedObjects: { schema: schemaDigest(strict), invalid: 3 } });
+  expect(await lookedAt()).toEqual(["default/shop"]);
+  expect(await pass()).toMatchObject({ storedObjects: { schema: schemaDigest(strict), invalid: 3 }, valid: "False" });
 });
 
 it("invalid objects are checked again after an hour, and valid ones never", async () => {
   await pass();
   find(1);
   await pass();
-  await looked();
+  await lookedAt();
   now += 3_599_000;
   await pass();
   expect(ids()).toEqual([]);
@@ -184,7 +175,7 @@ it("invalid objects are checked again after an hour, and valid ones never", asyn
   expect(ids()).toHaveLength(1);
   find(0);
   await pass();
-  await looked();
+  await lookedAt();
   now += 10_000_000;
   await pass();
   expect(ids()).toEqual([]);
@@ -193,11 +184,11 @@ it("invalid objects are checked again after an hour, and valid ones never", asyn
 it("an order that Redis lost is given again; one that nobody wants any more is forgotten", async () => {
   await pass();
   given.clear();
-  expect(await looked()).toEqual(["default/shop"]);
+  expect(await lookedAt()).toEqual(["default/shop"]);
   await pass();
   expect(ids()).toHaveLength(1);
   isGone = true;
-  expect([await looked(), ids()]).toEqual([[], []]);
+  expect([await lookedAt(), ids()]).toEqual([[], []]);
 });
 
 /** A pass that compiles: what is published follows from what was found. */
@@ -209,13 +200,17 @@ async function refusingPass(published: Published): Promise<Verdicts> {
   const result = compileResource(books, { checkResource: createResourceCheck(), heldSchemas }, [published as never]);
   const [config] = servedConfigs(books, result, []);
   const rollout = "programmed" as const;
-  const reports = await checks.reportsOf({ objects, config: project(config as object), rollout }, orders);
-  books = { ...books, status: storedObjectsMembers(books, reports.get(uid)) } as never;
+  const reports = await checks.reportsOf({ objects, config: project(config as object), heldSchemas, rollout }, orders);
+  books = { ...books, status: storedObjectsStatus(books, reports.get(uid), now).members } as never;
   const { schema, nextSchema, nextSchemaBinds } = config as ResourceConfig;
   return { reason: result.ok ? "live" : result.refusal.reason, schema, nextSchema, nextSchemaBinds };
 }
 
-type Published = Pick<ResourceConfig, "schema" | "nextSchema" | "nextSchemaBinds">;
+interface Published {
+  readonly schema: JsonObject;
+  readonly nextSchema?: JsonObject;
+  readonly nextSchemaBinds?: true | undefined;
+}
 
 interface Verdicts {
   readonly reason: string;
@@ -229,26 +224,36 @@ describe("with Refuse, a new schema", () => {
     books = { ...books, metadata: { ...books.metadata, generation: 2 } };
     serve(strict, { storedObjects: "Refuse" });
   });
-  const checking = { schema: loose, nextSchema: strict, nextSchemaBinds: true } as const;
-  const pending = { reason: "CheckingStoredObjects", ...checking };
+  const looking = { schema: loose, nextSchema: strict, nextSchemaBinds: undefined };
+  const binding = { ...looking, nextSchemaBinds: true } as const;
+  const looked = { reason: "CheckingStoredObjects", ...looking };
+  const bound = { reason: "CheckingStoredObjects", ...binding };
+  const refused = { reason: "StoredObjectsInvalid", ...looking };
+  const stages = () => [...given.values()].map(({ stage, generation }) => [stage, generation]);
 
-  it("is published beside the one that is served, checked, and live once all stored objects meet it", async () => {
-    expect(await refusingPass({ schema: loose })).toMatchObject(pending);
-    expect([...given.values()]).toMatchObject([{ schema: schemaDigest(strict), isNext: true, generation: 2 }]);
-    expect(await refusingPass(checking)).toMatchObject(pending);
+  it("is looked at first, binds writes then, is checked once more, and is live once all stored objects meet it", async () => {
+    expect(await refusingPass({ schema: loose })).toMatchObject(looked);
+    expect(stages()).toEqual([["look", 2]]);
+    expect(await refusingPass(looking)).toMatchObject(looked);
     find(0);
-    expect(await looked()).toEqual(["default/shop"]);
+    expect(await lookedAt()).toEqual(["default/shop"]);
+    expect(await refusingPass(looking)).toMatchObject(bound);
+    expect(stages()).toEqual([["final", 2]]);
+    expect(await refusingPass(binding)).toMatchObject(bound);
+    find(0);
+    expect(await lookedAt()).toEqual(["default/shop"]);
     const live = { reason: "live", schema: strict, nextSchema: undefined };
-    expect(await refusingPass(checking)).toMatchObject(live);
+    expect(await refusingPass(binding)).toMatchObject(live);
     expect(books.status).toMatchObject({ storedObjects: { checked: 9, invalid: 0, checkedAt: expect.any(String) } });
-    expect([await looked(), ids()]).toEqual([[], []]);
+    expect([await lookedAt(), ids()]).toEqual([[], []]);
     expect(await refusingPass({ schema: strict })).toMatchObject(live);
+    expect(ids()).toEqual([]);
   });
 
   it("is not decided upon in the middle of a pass: what was found meanwhile is said by the next one", async () => {
     await refusingPass({ schema: loose });
     const { statesOf } = orders;
-    const found = (): void => find(0);
+    const found = (): void => find(2);
     const meanwhile: CheckOrders = {
       ...orders,
       async statesOf(asked) {
@@ -257,73 +262,81 @@ describe("with Refuse, a new schema", () => {
       },
     };
     const { uid } = books.metadata;
-    const config = { resources: new Map([["books", { uid, ...checking }]]) } as never;
+    const config = { resources: new Map([["books", { uid, ...looking }]]) } as never;
     const objects = { ref: { namespace: "default", name: "shop" }, resources: [books] } as never;
-    const reports = await checks.reportsOf({ objects, config, rollout: "programmed" }, meanwhile);
+    const heldSchemas = new Map([[uid, { stage: "look" } as const]]);
+    const reports = await checks.reportsOf({ objects, config, heldSchemas, rollout: "programmed" }, meanwhile);
     expect(reports.get(uid)).toEqual({ schema: schemaDigest(strict) });
-    expect(await looked()).toEqual(["default/shop"]);
+    expect(await lookedAt()).toEqual(["default/shop"]);
     expect(ids()).toHaveLength(1);
   });
 
-  const unbound = { schema: loose, nextSchema: strict, nextSchemaBinds: undefined };
-  const refused = { reason: "StoredObjectsInvalid", ...unbound };
-  const isProbe = () => [...given.values()].map((order) => order.isProbe === true);
-
-  it("is refused as long as some don't meet it, binds nobody then, and is tried again after an edit", async () => {
+  it("is refused as long as some don't meet it, binds nobody, and is tried again after an edit", async () => {
     await refusingPass({ schema: loose });
     find(2);
-    expect(await refusingPass(checking)).toMatchObject(refused);
-    expect([await looked(), await looked(), isProbe()]).toEqual([[], [], [false]]);
+    expect(await lookedAt()).toEqual(["default/shop"]);
+    expect(await refusingPass(looking)).toMatchObject(refused);
+    expect(books.status).toMatchObject({ storedObjects: { invalid: 2 } });
+    expect([await lookedAt(), await lookedAt(), stages()]).toEqual([[], [], [["look", 2]]]);
     start();
-    expect(await refusingPass({ schema: loose })).toMatchObject(refused);
+    expect(await refusingPass(looking)).toMatchObject(refused);
     books = { ...books, metadata: { ...books.metadata, generation: 3 } };
-    expect(await refusingPass({ schema: loose })).toMatchObject(pending);
-    expect([...given.values()]).toMatchObject([{ isNext: true, generation: 3 }]);
+    expect(await refusingPass(looking)).toMatchObject(looked);
+    expect(stages()).toEqual([["look", 3]]);
   });
 
-  it("is probed every ten minutes while it is refused, and tried again once the probe finds nothing", async () => {
+  it("is refused by the last check as well, which finds what was written after the look", async () => {
+    await refusingPass({ schema: loose });
+    find(0);
+    await refusingPass(looking);
+    find(1);
+    expect(await refusingPass(binding)).toMatchObject(refused);
+    expect(books.status).toMatchObject({ storedObjects: { invalid: 1 } });
+  });
+
+  it("is looked at every ten minutes while it is refused, and goes on once all meet it", async () => {
     await refusingPass({ schema: loose });
     find(2);
-    await refusingPass(checking);
+    await refusingPass(looking);
+    await lookedAt();
     for (const invalid of [1, 0]) {
       now += 600_000;
-      expect(await looked()).toEqual(["default/shop"]);
-      expect(await refusingPass({ schema: loose })).toMatchObject(refused);
-      expect(isProbe()).toEqual([true]);
-      expect(await refusingPass({ schema: loose })).toMatchObject(refused);
+      expect(await lookedAt()).toEqual(["default/shop"]);
+      expect(await refusingPass(looking)).toMatchObject(refused);
+      expect(await lookedAt()).toEqual([]);
+      expect(await refusingPass(looking)).toMatchObject(refused);
       find(invalid);
-      expect(await looked()).toEqual(["default/shop"]);
-      expect(await refusingPass({ schema: loose })).toMatchObject(invalid === 0 ? pending : refused);
+      expect(await lookedAt()).toEqual(["default/shop"]);
+      expect(await refusingPass(looking)).toMatchObject(invalid === 0 ? bound : refused);
       expect(books.status).toMatchObject({ storedObjects: { invalid: 1 } });
     }
-    expect(isProbe()).toEqual([false]);
+    expect(stages()).toEqual([["final", 2]]);
   });
 
   it("is live at once where the manifest stops to ask for the check, which is then made of the live one", async () => {
     await refusingPass({ schema: loose });
     serve(strict);
-    expect(await refusingPass(checking)).toMatchObject({ reason: "live", schema: strict });
-    expect([...given.values()]).toMatchObject([{ schema: schemaDigest(strict) }]);
-    expect([...given.values()][0]?.isNext).toBeUndefined();
+    expect(await refusingPass(looking)).toMatchObject({ reason: "live", schema: strict });
+    expect(stages()).toEqual([["live", 2]]);
   });
 
   it("is checked anew where it was left and came back meanwhile: it bound no writes in between", async () => {
     await refusingPass({ schema: loose });
     find(0);
     books = { ...books, metadata: { ...books.metadata, generation: 4 } };
-    expect(await refusingPass({ schema: loose })).toMatchObject(pending);
-    expect([...given.values()]).toMatchObject([{ isNext: true, generation: 4 }]);
+    expect(await refusingPass({ schema: loose })).toMatchObject(looked);
+    expect(stages()).toEqual([["look", 4]]);
     expect(states.has(ids()[0] ?? "")).toBe(false);
   });
 
   it("that was refused and is live by a manifest that only asks for a report is counted anew", async () => {
     await refusingPass({ schema: loose });
     find(2);
-    await refusingPass(checking);
+    await refusingPass(looking);
     books = { ...books, metadata: { ...books.metadata, generation: 3 } };
     serve(strict);
     await refusingPass({ schema: loose, nextSchema: strict });
-    expect([...given.values()].map(({ generation, isNext }) => [generation, isNext])).toEqual([[3, undefined]]);
+    expect(stages()).toEqual([["live", 3]]);
   });
 
   it("holds what names its fields back with it, and binds nobody once the spec can't be used", () => {
