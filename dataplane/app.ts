@@ -170,9 +170,9 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const plans = createPlanCache<CachedPlan>();
   const { timers = systemTimers } = options;
   const fairShare = createFairShareLimiter(clock, { maxQueuedWork: memory.connections });
+  const room = createUnreadRoom(createMemoryBudget(memory.responses / 2));
   const streams = createStreams({
-    ...{ store, clock, timers, fairShare },
-    room: createUnreadRoom(createMemoryBudget(memory.responses / 2)),
+    ...{ store, clock, timers, fairShare, room },
     onFailure: failuresTo(logger, "Reading changes failed"),
     onRefused: metrics.observeRefusedStream,
     maxStreams: Math.floor(memory.connections / 2),
@@ -195,6 +195,8 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,
     streams,
+    room,
+    onExportFailed: failuresTo(logger, "Export failed"),
     timers,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),

@@ -24,6 +24,7 @@ import {
   type Target,
 } from "./route/route.ts";
 import { planSession, type SessionPlan } from "./sessions/handler.ts";
+import { type ExportPlan, planExport } from "./transfer/plan-export.ts";
 
 export interface DecideDeps extends PlanDeps {
   readonly directory: Directory;
@@ -36,7 +37,14 @@ export type Plan = AllowedPlan | RefusedPlan;
 
 export type StoredPlan = ObjectsPlan | DocumentPlan;
 
-export type AllowedPlan = StoredPlan | ChangesPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
+export type AllowedPlan =
+  | StoredPlan
+  | ChangesPlan
+  | ExportPlan
+  | SessionPlan
+  | DescriptionPlan
+  | OptionsPlan
+  | ServerPlan;
 
 /** The caller may not do this, or the query is malformed. Thrown once the rates are charged. */
 export interface RefusedPlan extends PlanBase {
@@ -149,6 +157,8 @@ function planOrRefusal(deps: DecideDeps, input: PlanInput, subject: Subject): Pl
         const { project, caller } = input;
         return { kind: "changes", project, caller, isWrite: false, usesStoredData: true };
       }
+      case "transfer":
+        return planExport(input);
       case "session":
         return planSession(input, subject);
       case "description":

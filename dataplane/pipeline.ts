@@ -52,11 +52,14 @@ import {
 import { requireHost } from "./route/request-origin.ts";
 import { type RequestShape, requestShape } from "./route/request-target.ts";
 import { carryOutSession, type SessionRouteDeps } from "./sessions/handler.ts";
+import { carryOutExport, type ExportDeps } from "./transfer/export.ts";
+import type { ExportPlan } from "./transfer/plan-export.ts";
 
 interface PipelineDeps
   extends DecideDeps,
     Omit<ObjectsDeps, "decideAgainIfChanged">,
     Omit<DocumentsDeps, "decideAgainIfChanged">,
+    Omit<ExportDeps, "decideAgainIfChanged">,
     SessionRouteDeps,
     OpenapiDeps {
   readonly directory: Directory;
@@ -81,12 +84,14 @@ interface Pipeline {
   readonly deps: PipelineDeps;
   readonly objects: ObjectsDeps;
   readonly documents: DocumentsDeps;
+  readonly exports: ExportDeps;
 }
 
 export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) => Promise<Answer> {
   const objects = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "objects") };
   const documents = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "document") };
-  return serve.bind(undefined, { deps, objects, documents });
+  const exports = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "export") };
+  return serve.bind(undefined, { deps, objects, documents, exports });
 }
 
 async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Answer> {
@@ -238,9 +243,9 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
  * request is decided again if a change of its project was reported since, or if its credential
  * proves nothing any more. The rates were charged before.
  */
-function decidingAgain<Kind extends StoredPlan>(
+function decidingAgain<Kind extends StoredPlan | ExportPlan>(
   deps: PipelineDeps,
-  isSameKind: (plan: StoredPlan) => plan is Kind,
+  isSameKind: (plan: AllowedPlan) => plan is Kind,
 ): OperationDeps<Kind>["decideAgainIfChanged"] {
   return (request) => {
     const { generation, proof } = request;
@@ -256,18 +261,17 @@ function decidingAgain<Kind extends StoredPlan>(
 const maxDecisions = 3;
 
 /** Throws `project_busy` where something changes during each decision. */
-async function decideAgain<Kind extends StoredPlan>(
+async function decideAgain<Kind extends StoredPlan | ExportPlan>(
   deps: PipelineDeps,
   request: PlannedRequest<Kind>,
-  isSameKind: (plan: StoredPlan) => plan is Kind,
+  isSameKind: (plan: AllowedPlan) => plan is Kind,
 ): Promise<PlannedRequest<Kind>> {
   for (let count = 0; count < maxDecisions; count += 1) {
     const generation = deps.plans.generation();
     const decision = await decide(deps, request.incoming, request.admission.slot);
     if (decision.outcome === "rejected") throw decision.error;
     const plan = requireAllowed(deps, decision.plan);
-    const isStored = plan.kind === "objects" || plan.kind === "document";
-    if (!isStored || !isSameKind(plan)) throw new Error("A request was decided as one of another kind");
+    if (!isSameKind(plan)) throw new Error("A request was decided as one of another kind");
     const { subPath, context } = decision;
     if (generation === deps.plans.generation()) return { ...request, plan, subPath, proof: context.proof, generation };
   }
@@ -305,7 +309,7 @@ function carryOut(
   plan: AllowedPlan,
   request: Omit<PlannedRequest<AllowedPlan>, "plan">,
 ): Promise<HttpResponse> | HttpResponse {
-  const { deps, objects, documents } = pipeline;
+  const { deps, objects, documents, exports } = pipeline;
   switch (plan.kind) {
     case "objects":
       return carryOutObjects(objects, { ...request, plan });
@@ -313,6 +317,8 @@ function carryOut(
       return carryOutDocument(documents, { ...request, plan });
     case "changes":
       return carryOutChanges(pipeline, { ...request, plan });
+    case "export":
+      return carryOutExport(exports, { ...request, plan });
     case "session":
       return carryOutSession(deps, { ...request, plan });
     case "description":

@@ -14,6 +14,8 @@ export type Target =
   | { readonly kind: "document"; readonly rootKey: string; readonly path: Path }
   /** Changes of several sources, which the query names. */
   | { readonly kind: "changes" }
+  /** Everything that is stored, in one file. */
+  | { readonly kind: "export" }
   | { readonly kind: "sessions" }
   | { readonly kind: "refresh" }
   /** `id` = `current` is the session of the caller. */
@@ -45,6 +47,7 @@ const methodTable = {
   documentRoot: { GET: "read", PUT: "update", PATCH: "update" },
   document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
   changes: { GET: "by_feature" },
+  export: { GET: "by_feature" },
   sessions: { GET: "by_feature", POST: "public" },
   refresh: { POST: "public" },
   session: { GET: "by_feature", DELETE: "by_feature" },
@@ -111,13 +114,12 @@ export function route(segments: Segments): Target {
       target = matchJson(segments);
       break;
     case "changes":
-      if (segments.length === 1) target = { kind: "changes" };
+    case "export":
+    case "whoami":
+      if (segments.length === 1) target = { kind: segments[0] };
       break;
     case "sessions":
       target = matchSessions(segments);
-      break;
-    case "whoami":
-      if (segments.length === 1) target = { kind: "whoami" };
       break;
     case ".well-known":
       if (segments.length === 2 && segments[1] === "jwks.json") target = { kind: "keys" };
@@ -137,7 +139,7 @@ export function route(segments: Segments): Target {
 export function unknownPath(): Problem {
   return new Problem(
     "unknown_path",
-    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /changes, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /changes, /export, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
   );
 }
 
@@ -177,6 +179,7 @@ export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
   | { readonly kind: "changes"; readonly target: Of<"changes"> }
+  | { readonly kind: "transfer"; readonly target: Of<"export"> }
   | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
   | {
       readonly kind: "description";
@@ -198,6 +201,8 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
     }
     case "changes":
       return { kind: "changes", target };
+    case "export":
+      return { kind: "transfer", target };
     case "base":
     case "openapi":
     case "docs":

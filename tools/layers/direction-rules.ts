@@ -61,6 +61,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "documents",
     "sessions",
     "expiry",
+    "transfer",
     "openapi",
     "observe",
   ],
@@ -68,7 +69,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
 
 /** Rooms of one feature each, which know nothing of each other. */
 const features: Readonly<Record<string, readonly string[]>> = {
-  dataplane: ["quotas", "objects", "documents", "sessions", "expiry", "openapi"],
+  dataplane: ["quotas", "objects", "documents", "sessions", "expiry", "transfer", "openapi"],
 };
 
 /** Programs in which a type is imported by the rules for values: none from a later stage. */

@@ -7,8 +7,10 @@ import { parseJson } from "../../../core/json/parse-json.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
 import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
+import { exportParameters } from "./export-parameters.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {
+  exportOperations,
   fixedOperations,
   json,
   type OperationEntry,
@@ -77,6 +79,8 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
     put(paths, `${path}/{path}`, pathItem(partOperations, { ...context, parameters: ["Path"] }));
     yield;
   }
+  tags.push({ name: "data", description: "Everything that is stored, for other places." });
+  put(paths, "/export", pathItem(exportOperations, dataContext(project, components)));
   tags.push({ name: "sessions", description: "Log in, stay logged in, log out." });
   describeFixed(project, { components, paths });
   return {
@@ -114,7 +118,7 @@ interface PathContext {
   /** Beginning of operationIds. */
   readonly id: string;
   readonly parameters?: readonly string[];
-  readonly queries?: Readonly<Record<NonNullable<OperationEntry["queries"]>, readonly JsonObject[]>>;
+  readonly queries?: Partial<Readonly<Record<NonNullable<OperationEntry["queries"]>, readonly JsonObject[]>>>;
   /** References to the schemas of a resource. */
   readonly shapes: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly examples?: Partial<Readonly<Record<Shape, JsonObject>>>;
@@ -153,6 +157,15 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
   const operations = operationsOf(resource);
   put(paths, path, pathItem(operations.collection, context));
   put(paths, `${path}/{id}`, pathItem(operations.object, { ...context, parameters: ["Id"] }));
+}
+
+/** Of what administrators do with all data at once. */
+function dataContext(project: LiveProject, components: Components): PathContext {
+  const only = "Administrators";
+  const access = { create: only, read: only, update: only, delete: only } as const;
+  const policies = { project: project.config, issuers: issuersOf(project), access, hasReadOnlyObjects: false };
+  const queries = { export: exportParameters };
+  return { components, policies, tag: "data", id: "data", queries, shapes: {}, hasChanges: false };
 }
 
 function describeFixed(project: LiveProject, { components, paths }: Draft): void {
@@ -223,7 +236,7 @@ function operation(entry: OperationEntry, context: SectionContext, terms: Omit<C
 }
 
 function success(
-  { status, description, shape, headers = [] }: SuccessAnswer,
+  { status, description, shape, type = json, headers = [] }: SuccessAnswer,
   context: SectionContext,
   sources: readonly ProblemSource[],
 ): JsonObject {
@@ -236,7 +249,7 @@ function success(
       ...(sources.includes("rates") && rateHeaders),
       ...(context.hasChanges && status === 200 && changesHeader),
     },
-    ...(shape !== undefined && { content: content({ [json]: shape }, context) }),
+    ...(shape !== undefined && { content: content({ [type]: shape }, context) }),
   };
 }
 

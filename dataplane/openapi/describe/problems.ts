@@ -26,6 +26,7 @@ const problemsOf = {
   write: ["outcome_unknown", "store_full"],
   largeAnswer: ["query_busy"],
   fields: ["invalid_parameter"],
+  positions: ["position_expired"],
   patch: ["invalid_patch", "patch_conflict", "increment_out_of_bounds", "patch_too_large"],
   writeConflict: ["write_conflict"],
   idempotency: ["invalid_header", "idempotency_key_reused"],

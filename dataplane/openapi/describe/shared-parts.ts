@@ -89,6 +89,7 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     },
   },
   Value: { description: "Any JSON value." },
+  Export: { type: "string", description: "Lines of JSON, each ended by a line feed." },
   Login: {
     type: "object",
     required: ["access_token", "refresh_token", "session_id", "message"],

@@ -83,6 +83,19 @@ export function describeLongPages(name: string, make: MakeStore): void {
       });
     }
 
+    it("a scan goes on behind an object, also behind one that is gone", async () => {
+      const { store } = subject();
+      await store.remove(collection, idOf(2), {});
+      for (const visible of [{}, { owner: small(0).owner }]) {
+        for (const [after, ids] of [[0, [1, 3, 4, 5]] as const, [2, [3, 4, 5]] as const, [5, []] as const]) {
+          const found: string[] = [];
+          for await (const texts of store.scan(collection, visible, { after: idOf(after) }))
+            found.push(...idsIn(texts));
+          expect(found).toEqual(ids.map(idOf));
+        }
+      }
+    });
+
     it("scans of them, and reading some of them by id, let others be served as well", async () => {
       const { store } = subject();
       for (const batches of [store.scan(collection, {}), store.readObjects(collection, [2, 3, 4, 5].map(idOf))]) {

@@ -137,6 +137,8 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       lock: createWriteLock(),
       bodyBudget: createMemoryBudget(memory.bodies),
       plans,
+      room: createUnreadRoom(createMemoryBudget(memory.responses)),
+      onExportFailed: nothing,
       streams: createStreams({
         store,
         clock,

@@ -69,6 +69,28 @@ export interface paths {
         patch: operations["api.tasks.patch"];
         trace?: never;
     };
+    "/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Take everything that is stored along, as one file
+         * @description One JSON object a line: a head, objects and values as they are stored, and an end with a checksum. A file without its end is incomplete.
+         *
+         *     Who may: Any caller with the role Administrators.
+         */
+        get: operations["data.export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions": {
         parameters: {
             query?: never;
@@ -272,6 +294,8 @@ export interface components {
         }[];
         /** @description Any JSON value. */
         Value: unknown;
+        /** @description Lines of JSON, each ended by a line feed. */
+        Export: string;
         Login: {
             /** @description For `Authorization: bearer …`. */
             access_token: string;
@@ -1119,8 +1143,95 @@ export interface components {
                 };
             };
         };
-        /** @description - `invalid_request`: The request is not valid HTTP */
+        /**
+         * @description - `invalid_request`: The request is not valid HTTP
+         *     - `invalid_parameter`: A query parameter is invalid
+         */
         "Problem400-7": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:jsonplane:error:invalid_request",
+                 *       "title": "The request is not valid HTTP",
+                 *       "status": 400,
+                 *       "detail": "What to send instead, for people",
+                 *       "instance": "/the/path",
+                 *       "code": "invalid_request",
+                 *       "requestId": "0b6b0a1c-5b0e-4a52-9b0e-6f3b2f5a7a11"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 400;
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "invalid_parameter";
+                };
+            };
+        };
+        /** @description - `position_expired`: The changes behind this position are no longer known */
+        Problem410: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:jsonplane:error:position_expired",
+                 *       "title": "The changes behind this position are no longer known",
+                 *       "status": 410,
+                 *       "detail": "What to send instead, for people",
+                 *       "instance": "/the/path",
+                 *       "code": "position_expired",
+                 *       "requestId": "0b6b0a1c-5b0e-4a52-9b0e-6f3b2f5a7a11"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 410;
+                    /** @enum {unknown} */
+                    code?: "position_expired";
+                };
+            };
+        };
+        /**
+         * @description - `project_busy`: Too many requests to one project at once
+         *     - `store_unavailable`: The store can't be reached
+         *     - `data_lost`: The stored data are lost
+         *     - `project_unavailable`: The project's configuration is not available right now
+         */
+        "Problem503-5": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:jsonplane:error:project_busy",
+                 *       "title": "Too many requests to one project at once",
+                 *       "status": 503,
+                 *       "detail": "What to send instead, for people",
+                 *       "instance": "/the/path",
+                 *       "code": "project_busy",
+                 *       "requestId": "0b6b0a1c-5b0e-4a52-9b0e-6f3b2f5a7a11"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 503;
+                    /** @enum {unknown} */
+                    code?: "project_busy" | "store_unavailable" | "data_lost" | "project_unavailable";
+                };
+            };
+        };
+        /** @description - `invalid_request`: The request is not valid HTTP */
+        "Problem400-8": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1212,7 +1323,7 @@ export interface components {
          *     - `store_unavailable`: The store can't be reached
          *     - `outcome_unknown`: It is not known whether the write took place
          */
-        "Problem503-5": {
+        "Problem503-6": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1244,7 +1355,7 @@ export interface components {
          *     - `store_unavailable`: The store can't be reached
          *     - `query_busy`: Too many costly queries at once
          */
-        "Problem503-6": {
+        "Problem503-7": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1275,7 +1386,7 @@ export interface components {
          *     - `store_unavailable`: The store can't be reached
          *     - `outcome_unknown`: It is not known whether the write took place
          */
-        "Problem503-7": {
+        "Problem503-8": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1305,7 +1416,7 @@ export interface components {
          * @description - `invalid_request`: The request is not valid HTTP
          *     - `invalid_path`: The path is malformed
          */
-        "Problem400-8": {
+        "Problem400-9": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1334,7 +1445,7 @@ export interface components {
          * @description - `project_unavailable`: The project's configuration is not available right now
          *     - `store_unavailable`: The store can't be reached
          */
-        "Problem503-8": {
+        "Problem503-9": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1391,7 +1502,7 @@ export interface components {
             };
         };
         /** @description - `project_unavailable`: The project's configuration is not available right now */
-        "Problem503-9": {
+        "Problem503-10": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1880,6 +1991,47 @@ export interface operations {
             507: components["responses"]["Problem507"];
         };
     };
+    "data.export": {
+        parameters: {
+            query?: {
+                /** @description Resources to export; may be repeated. Without any name, all are exported. */
+                _resource?: string[];
+                /** @description Root keys to export; may be repeated. */
+                _rootKey?: string[];
+                /** @description Whose objects, as `<creator_type>:<creator>` of `_metadata`, such as `user:alice`. */
+                _owner?: string;
+                /** @description Only what has changed behind this `position`, which an export has in its last line. */
+                _since?: string;
+                /** @description The rest of an export that broke off behind this object, `<resource>/<id>`. */
+                _after?: string;
+                /** @description With `_after`: the `position` in the first line of the export that broke off. */
+                _position?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["Problem400-7"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403-2"];
+            408: components["responses"]["Problem408"];
+            410: components["responses"]["Problem410"];
+            431: components["responses"]["Problem431"];
+            503: components["responses"]["Problem503-5"];
+        };
+    };
     "sessions.list": {
         parameters: {
             query?: never;
@@ -1899,11 +2051,11 @@ export interface operations {
                     "application/json": components["schemas"]["Sessions"];
                 };
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             401: components["responses"]["Problem401-2"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-6"];
+            503: components["responses"]["Problem503-7"];
         };
     };
     "sessions.login": {
@@ -1926,12 +2078,12 @@ export interface operations {
                     "application/json": components["schemas"]["Login"];
                 };
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             401: components["responses"]["Problem401-2"];
             408: components["responses"]["Problem408"];
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-5"];
+            503: components["responses"]["Problem503-6"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -1954,11 +2106,11 @@ export interface operations {
                     "application/json": components["schemas"]["Refreshed"];
                 };
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             401: components["responses"]["Problem401-2"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-7"];
+            503: components["responses"]["Problem503-8"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -1984,13 +2136,13 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-8"];
+            503: components["responses"]["Problem503-9"];
         };
     };
     "sessions.end": {
@@ -2013,13 +2165,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-7"];
+            503: components["responses"]["Problem503-8"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -2042,12 +2194,12 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-8"];
+            503: components["responses"]["Problem503-9"];
         };
     };
     "sessions.endCurrent": {
@@ -2067,12 +2219,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-7"];
+            503: components["responses"]["Problem503-8"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -2095,11 +2247,11 @@ export interface operations {
                     "application/json": components["schemas"]["Caller"];
                 };
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             401: components["responses"]["Problem401-3"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-9"];
+            503: components["responses"]["Problem503-10"];
         };
     };
     "sessions.keys": {
@@ -2121,7 +2273,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeySet"];
                 };
             };
-            400: components["responses"]["Problem400-7"];
+            400: components["responses"]["Problem400-8"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
         };

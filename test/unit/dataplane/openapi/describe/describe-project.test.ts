@@ -361,7 +361,7 @@ describe("the OpenAPI document of a project", () => {
     expect(securityOf("/sessions/current", "get")).toEqual([{ bearer: [] }]);
     expect(securityOf("/sessions/refresh", "post")).toEqual([{ refresh: [] }]);
     const mayWait = ({ paths, components }: Document) => {
-      const name = /Problem503\w*/.exec(JSON.stringify(paths["/whoami"]))?.[0] ?? "";
+      const name = /Problem503[\w.-]*/.exec(JSON.stringify(paths["/whoami"]))?.[0] ?? "";
       return JSON.stringify(components["responses"]?.[name]).includes("project_busy");
     };
     expect([mayWait(document), mayWait(await documentOf(project("shop")))]).toEqual([true, false]);

@@ -1,0 +1,92 @@
+// Answers a request for an export: finds where the logs of changes are, then sends its lines while
+// they are read, as fast as the client takes them. Once its head was sent, an export that can't go
+// on ends with a line that says why.
+
+import type { ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { createGzip, constants as zlib } from "node:zlib";
+import Negotiator from "negotiator";
+import { Problem } from "../../core/errors/problem.ts";
+import { problemResponse } from "../../core/http/problem-response.ts";
+import { errorLine, exportMediaType } from "../../core/transfer/lines.ts";
+import { mostBytes, type Release, type UnreadRoom } from "../changes/unread-room.ts";
+import type { HttpResponse } from "../http/exchange.ts";
+import { exportLines, type LinesDeps } from "./export-lines.ts";
+import { startsOf } from "./logged-sources.ts";
+import type { ExportRequest } from "./plan-export.ts";
+
+export interface ExportDeps extends LinesDeps {
+  /** For what a client has not read yet. */
+  readonly room: UnreadRoom;
+  /** Called with what broke an export off and is no fault of its client. */
+  readonly onExportFailed: (error: unknown) => void;
+}
+
+export async function carryOutExport(deps: ExportDeps, decided: ExportRequest): Promise<HttpResponse> {
+  const request = await outliving(deps, decided);
+  const { headers, method } = request.incoming.request;
+  const isCompressed = new Negotiator({ headers }).encoding(["gzip", "identity"]) === "gzip";
+  const answered = {
+    status: 200,
+    headers: {
+      "Content-Type": exportMediaType,
+      "Cache-Control": "no-store, no-transform",
+      "Content-Disposition": `attachment; filename="${request.plan.project.config.name}.ndjson"`,
+      Vary: "Authorization, Origin, Accept-Encoding",
+      ...(isCompressed && { "Content-Encoding": "gzip" }),
+    },
+  };
+  if (method === "HEAD") return answered;
+  const starts = await startsOf(deps.store, request.plan);
+  const stream = (response: ServerResponse): void => {
+    const lines = orBrokenOff(deps, request, exportLines(deps, request, starts));
+    const leaving = new AbortController();
+    response.once("close", () => leaving.abort());
+    const batches = inRoom(lines, () => deps.room.take(request.plan.project, mostBytes, leaving.signal));
+    // A better compression would halve the rate, for a tenth of the bytes.
+    const gzip = isCompressed ? createGzip({ level: zlib.Z_BEST_SPEED }) : undefined;
+    const sent = gzip === undefined ? pipeline(batches, response) : pipeline(batches, gzip, response);
+    // It fails where the client leaves.
+    sent.catch(() => undefined);
+  };
+  return { ...answered, stream };
+}
+
+/** A user's access token lives for minutes: it is the session that has to last. */
+async function outliving(deps: ExportDeps, request: ExportRequest): Promise<ExportRequest> {
+  if (request.plan.caller.kind !== "user") return request;
+  const incoming = { ...request.incoming, outlivesToken: true };
+  return await deps.decideAgainIfChanged({ ...request, incoming, generation: Number.NaN });
+}
+
+async function* orBrokenOff(
+  { onExportFailed }: ExportDeps,
+  { incoming: { requestId } }: ExportRequest,
+  lines: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* lines;
+  } catch (error) {
+    if (!(error instanceof Problem)) onExportFailed(error);
+    const { code, detail } = JSON.parse(problemResponse(error, { path: "", requestId }).text);
+    yield Buffer.from(errorLine({ code, detail }));
+  }
+}
+
+/** Reads a batch when there is room for it, which it has until the client has taken it. */
+async function* inRoom(lines: AsyncGenerator<Buffer>, takeRoom: () => Promise<Release>): AsyncGenerator<Buffer> {
+  try {
+    for (;;) {
+      const release = await takeRoom();
+      try {
+        const next = await lines.next();
+        if (next.done === true) return;
+        yield next.value;
+      } finally {
+        release();
+      }
+    }
+  } finally {
+    await lines.return(undefined);
+  }
+}
