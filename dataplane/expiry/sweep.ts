@@ -106,8 +106,8 @@ async function round(deps: SweepDeps, signal: AbortSignal): Promise<number> {
 
 async function noteLoaded({ store, directory }: SweepDeps): Promise<void> {
   for (const { config, resources } of directory.loaded()) {
-    for (const { config: resource } of resources.values()) {
-      if (resource.expiry !== undefined) await store.noteExpiring(collectionOf(config, resource));
+    for (const resource of resources.values()) {
+      if (resource.config.expiry !== undefined) await store.noteExpiring(collectionOf(config, resource));
     }
   }
 }
@@ -145,7 +145,7 @@ async function liveCollection(
   if (lookup.outcome === "unavailable") return "unavailable";
   const resource = lookup.outcome === "found" ? lookup.value.resources.get(name) : undefined;
   if (lookup.outcome === "unknown" || resource?.config.expiry === undefined) return "gone";
-  const collection = collectionOf(lookup.value.config, resource.config);
+  const collection = collectionOf(lookup.value.config, resource);
   await preparer.prepare(resource, collection);
   return collection;
 }

@@ -65,7 +65,7 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
     ...plan,
     resource,
     grant,
-    collection: collectionOf(config, resource.config),
+    collection: collectionOf(config, resource),
     rules: objectRules(resource, config),
     url: `${input.base}/api/${target.resource}`,
     list: isList ? planList(input, resource) : undefined,

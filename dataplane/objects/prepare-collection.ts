@@ -40,7 +40,7 @@ function indexesOf({ indexes, unique = [], expiry }: ResourceConfig): readonly S
   return [...indexes, ...(expiry === undefined ? [] : [expiryIndex(expiry)]), ...unique.map(uniqueIndex)];
 }
 
-export type PreparedStore = ObjectIndexes & Pick<ObjectExpiry, "noteExpiring">;
+export type PreparedStore = Pick<ObjectIndexes, "declareIndexes" | "buildIndexes"> & Pick<ObjectExpiry, "noteExpiring">;
 
 export function createCollectionPreparer(store: PreparedStore, onBuildFailed: OnBuildFailed): CollectionPreparer {
   const prepared = new WeakSet<LiveResource>();

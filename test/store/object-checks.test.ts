@@ -5,7 +5,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { checkingLockKey, checkProgressKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { type CheckResult, objectChecks, schemaDigest } from "../../core/config/object-check.ts";
-import type { JsonObject } from "../../core/config/types.ts";
+import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
+import { WriteConflict } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
@@ -27,13 +28,15 @@ const books = { project: ref, resource: "books" };
 
 let redisClient: RedisClient;
 let store: Store;
+let url: string;
 let orders: CheckOrders;
 let directory: MemoryDirectory;
 let uid: string;
 
 useEmptiedRedis(async (opened) => {
   ({ redisClient } = opened);
-  store = await openRedisStore({ url: opened.redis.url });
+  ({ url } = opened.redis);
+  store = await openRedisStore({ url });
   orders = createReplicaOrders(
     redisClient,
     await begunPublisher({ redisClient, keyring: parseKeyring(newKeyringText()) }),
@@ -61,7 +64,8 @@ function replica(given: Pick<Store, "pageAfter"> = store) {
   const done: CheckResult[] = [];
   const failed: unknown[] = [];
   let pages = 0;
-  const counting: Pick<Store, "pageAfter"> = {
+  const counting: Pick<Store, "pageAfter" | "fenceWriters"> = {
+    fenceWriters: (collection) => store.fenceWriters(collection),
     pageAfter(...words) {
       pages += 1;
       return given.pageAfter(...words);
@@ -160,6 +164,32 @@ describe("an order to check stored objects", () => {
     await eventually(() => expect(checking.done).toMatchObject([{ checked: 175, invalid: 175 }]));
     expect(await stateOf("check:6")).toMatchObject({ state: "open" });
     await checking.stop();
+  });
+
+  it("that is the last waits until the schema binds, and keeps who has an older configuration from writing", async () => {
+    const next: JsonObject = { type: "object", required: ["title"] };
+    const parts = project("shop", withConfig(ref), withResource("books", { schema, nextSchema: next }));
+    const { nextSchemaBinds: _binds, ...looked } = parts.resources.get("books") as ResourceConfig;
+    const served = (config: ResourceConfig) => {
+      directory.replace([{ ...parts, resources: new Map([["books", config]]) }]);
+      return { ...books, revision: directory.directory.loaded()[0]?.resources.get("books")?.revision ?? 0 };
+    };
+    const paused = served(looked);
+    const other = await openRedisStore({ url });
+    await other.create(paused, objectOf(200, {}), 1_000);
+    const checking = replica();
+    await orders.order("check:8", { ...order(next), stage: "final" });
+    await orders.order("check:9", { ...order(next), stage: "look" });
+    await eventually(async () => expect(await stateOf("check:9")).toMatchObject({ state: "done" }));
+    expect(await stateOf("check:8")).toMatchObject({ state: "open" });
+
+    const binding = served({ ...looked, nextSchemaBinds: true });
+    await eventually(async () => expect(await stateOf("check:8")).toMatchObject({ state: "done" }));
+    await expect(other.create(paused, objectOf(201, {}), 1_000)).rejects.toThrow(WriteConflict);
+    await expect(other.replace(paused, objectOf(200, { a: "1" }), objectOf(200, {}))).rejects.toThrow(WriteConflict);
+    expect(await other.create(binding, objectOf(201, {}), 1_000)).toMatchObject({ outcome: "created" });
+    await checking.stop();
+    await other.close();
   });
 
   it("that fails is tried again, from where it had come", async () => {

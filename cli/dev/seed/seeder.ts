@@ -203,7 +203,7 @@ async function seedObjects(
   { store, preparer, clock, observe, isAsked, note }: SeederOptions,
 ): Promise<SeedResult | undefined> {
   const { name, maxObjects } = resource.config;
-  const collection = collectionOf(project.config, resource.config);
+  const collection = collectionOf(project.config, resource);
   await preparer.prepare(resource, collection);
   const present = await store.count(collection, {});
   if (present > 0) {

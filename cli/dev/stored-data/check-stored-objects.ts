@@ -111,11 +111,11 @@ function isAnother(former: LiveSchema, live: LiveSchema): boolean {
 function liveSchemas({ loaded }: Pick<Directory, "loaded">): ReadonlyMap<string, LiveSchema> {
   const schemas = new Map<string, LiveSchema>();
   for (const { config, resources } of loaded()) {
-    for (const { config: resource, schema } of resources.values()) {
+    for (const resource of resources.values()) {
+      const { name: of, updates, schema: source } = resource.config;
       const collection = collectionOf({ namespace: config.namespace, name: config.name }, resource);
-      const name = `${keyOfProject(collection.project)}/api/${resource.name}`;
-      const ratchets = resource.updates === "Ratchet";
-      schemas.set(name, { collection, schema, source: resource.schema, ratchets });
+      const name = `${keyOfProject(collection.project)}/api/${of}`;
+      schemas.set(name, { collection, schema: resource.schema, source, ratchets: updates === "Ratchet" });
     }
   }
   return schemas;

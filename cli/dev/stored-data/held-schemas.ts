@@ -28,9 +28,10 @@ export async function checkHeldSchemas(
 ): Promise<HeldSchemas> {
   const held = new Map<string, HeldSchema>([...before].filter(([, { stage }]) => stage === "refused"));
   for (const { config: project, resources } of directory.loaded()) {
-    for (const { config, nextSchema } of resources.values()) {
+    for (const resource of resources.values()) {
+      const { config, nextSchema } = resource;
       if (nextSchema === undefined || held.has(config.uid)) continue;
-      const figures = await checkAll({ store, collection: collectionOf(project, config), schema: nextSchema });
+      const figures = await checkAll({ store, collection: collectionOf(project, resource), schema: nextSchema });
       const stage = config.nextSchemaBinds === true ? "final" : "look";
       held.set(config.uid, heldAfter(stage, { ...figures, endedAt: Date.now() }));
     }

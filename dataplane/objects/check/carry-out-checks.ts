@@ -11,12 +11,13 @@ import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { pauseUnlessAborted, systemTimers } from "../../../core/timers.ts";
 import { type CarriedOrders, type CarryOutDeps, carryOutOrders, type StepEnd } from "../../config/carry-out-orders.ts";
 import type { Directory } from "../../config/directory.ts";
+import type { ObjectIndexes } from "../../store/ports/indexes.ts";
 import type { ObjectLists } from "../../store/ports/lists.ts";
 import { type CollectionRef, collectionOf } from "../../store/ports/refs.ts";
 import { type CheckedStep, checkStep, nothingChecked } from "./check-step.ts";
 
 export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult> {
-  readonly store: Pick<ObjectLists, "pageAfter">;
+  readonly store: Pick<ObjectLists & ObjectIndexes, "pageAfter" | "fenceWriters">;
   readonly directory: Pick<Directory, "project" | "dataLost">;
   /** Before a final check, 3,000 by default. */
   readonly settleMs?: number;
@@ -32,8 +33,11 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
     async begin(order, signal) {
       const found = await find(directory, order);
       if (found === undefined) return undefined;
-      // A write that was sent before its replica knew of the schema has reached the store by then.
-      if (order.stage === "final") await pauseUnlessAborted(systemTimers, settleMs, signal);
+      if (order.stage === "final") {
+        // What a replica sent that knows of the schema by now has reached the store then.
+        await pauseUnlessAborted(systemTimers, settleMs, signal);
+        await store.fenceWriters(found.collection);
+      }
       return async (before) => endOf(await checkStep({ store, ...found }, before ?? nothingChecked));
     },
   });
@@ -57,5 +61,6 @@ async function find(
   const [source, schema] =
     order.stage === "live" ? [config.schema, resource.schema] : [config.nextSchema, resource.nextSchema];
   if (source === undefined || schema === undefined || schemaDigest(source) !== order.schema) return undefined;
-  return { schema, collection: collectionOf(order.project, config) };
+  if (order.stage === "final" && config.nextSchemaBinds !== true) return undefined;
+  return { schema, collection: collectionOf(order.project, resource) };
 }

@@ -37,6 +37,8 @@ export function createIndexes({ transactions, collections, entries }: ObjectDeps
   return {
     declareIndexes: (ref, fields, revision) => transactions.write(() => declare(ref, fields, revision)),
     buildIndexes: (ref) => transactions.write(() => build(ref)),
+    // There is no other writer, and its configuration is the newest.
+    fenceWriters: () => Promise.resolve(),
     indexes: (ref) => transactions.read(() => statesOf(ref)),
   };
 }

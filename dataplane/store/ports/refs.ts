@@ -19,6 +19,11 @@ export interface CollectionRef {
   readonly changes?: ChangeLogConfig;
   /** When its objects expire; absent = never. */
   readonly expiry?: ExpiryConfig;
+  /**
+   * Of the configuration by which its writes are validated: see `fenceWriters`. Absent = no fence
+   * holds them.
+   */
+  readonly revision?: number;
 }
 
 export interface DocumentRef {
@@ -33,9 +38,13 @@ export function nameOfCollection({ project, resource }: CollectionRef): string {
   return `${keyOfProject(project)}/${resource}`;
 }
 
-/** Every write has a reference made here, so that none leaves the log out. */
-export function collectionOf(project: ProjectRef, { name, changes, expiry }: ResourceConfig): CollectionRef {
-  return { project, resource: name, ...(changes && { changes }), ...(expiry && { expiry }) };
+/** Every write has a reference made here, so that none leaves the log out, or passes a fence. */
+export function collectionOf(
+  project: ProjectRef,
+  { config, revision }: { readonly config: ResourceConfig; readonly revision: number },
+): CollectionRef {
+  const { name, changes, expiry } = config;
+  return { project, resource: name, revision, ...(changes && { changes }), ...(expiry && { expiry }) };
 }
 
 /** As of a collection. */

@@ -32,6 +32,8 @@ export interface IndexSet {
   readonly owners: StoredOwners;
   /** What a purge has named the collection; undefined when none has. */
   readonly id: string | undefined;
+  /** The oldest configuration that may write objects, by its revision; 0 = any. */
+  readonly fence: number;
 }
 
 /**
@@ -47,11 +49,11 @@ export interface StoredOwners {
 /** The hash's fields that `indexSetOf` wants, in its order. */
 export const indexSetFields = [
   ...["version", "revision", "next", "fields", "cursor", "id"],
-  ...["owners", "owners_cursor"],
+  ...["owners", "owners_cursor", "fence"],
 ] as const;
 
 export function indexSetOf(reply: unknown): IndexSet {
-  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersCursor] =
+  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersCursor, fence] =
     listOf(reply).map(optionalText);
   return {
     version: version ?? "",
@@ -61,6 +63,7 @@ export function indexSetOf(reply: unknown): IndexSet {
     cursor,
     owners: { areKept: owners !== "0", cursor: ownersCursor },
     id,
+    fence: Number(fence ?? 0),
   };
 }
 

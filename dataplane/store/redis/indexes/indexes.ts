@@ -53,6 +53,11 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
       indexSetCache.forget(keys);
       return indexStates(stated);
     },
+    async fenceWriters(collection) {
+      if (collection.revision !== undefined) {
+        await scripts.fence(collectionKeys(collection), collection.revision, randomToken());
+      }
+    },
     async indexes(collection) {
       return indexStates(statedOf(await indexSetCache.reload(collectionKeys(collection))));
     },

@@ -10,6 +10,7 @@ import { valueAt } from "../../../../core/json/members.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../../conflicts.ts";
 import { encodedExpiry } from "../../expiry.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../../ports/objects.ts";
+import type { CollectionRef } from "../../ports/refs.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
 import { encodedValues, type IndexSet, indexMoves } from "../indexes/index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
@@ -33,6 +34,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
+        requireNotFenced(set, collection);
         const entries = entriesOf(set, text);
         const { version, owners } = set;
         const stored = { keys, version, keepsOwners: owners.areKept, maxObjects, id, owner, text, entries };
@@ -60,6 +62,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const { expiry } = collection;
       const expires = expiry && (encodedExpiry(expiry, (path) => valueAt(previous.text, path)) ?? "");
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
+        requireNotFenced(set, collection);
         const moves = indexMoves(set.indexes, previous.text, text);
         const { version, owners } = set;
         const written = { keys, version, keepsOwners: owners.areKept, id, owner, text, moves, expires };
@@ -103,6 +106,13 @@ function removeFound({ scripts, indexSetCache }: ObjectDeps, keys: CollectionKey
     const reply = await scripts.remove({ ...removed, previous: sha1(found.text) });
     return reply === code.stale_index_set ? "stale" : reply;
   });
+}
+
+/** A script refuses the version of a set that was read before its fence was raised. */
+function requireNotFenced({ fence }: IndexSet, { revision }: CollectionRef): void {
+  if (revision !== undefined && revision < fence) {
+    throw new WriteConflict("A newer configuration decides what may be written, and was not read yet");
+  }
 }
 
 export function sha1(text: string): string {

@@ -31,7 +31,6 @@ function setup() {
       steps.push(step);
       return step.promise;
     },
-    indexes: async () => [],
     noteExpiring: async () => undefined,
   };
   preparer = createCollectionPreparer(store, () => undefined);
@@ -95,7 +94,6 @@ it("a build that goes on failing is reported once per reason, with its collectio
         if (message !== "") throw new Error(message);
         return "done";
       },
-      indexes: async () => [],
       noteExpiring: async () => undefined,
     };
     preparer = createCollectionPreparer(store, (of, error) => failures.push([of, (error as Error).message]));

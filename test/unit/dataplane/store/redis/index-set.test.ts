@@ -17,7 +17,7 @@ const field = (name: string) => ({ name, path: name.split(".") });
 
 function following(set: IndexSet, ...names: readonly string[]): IndexSet {
   const { nextIndexNumber, indexes, cursor, owners } = nextIndexSet(set, names.map(field));
-  return { version: "v", revision: 1, nextIndexNumber: nextIndexNumber, indexes, cursor, owners, id: undefined };
+  return { ...none, version: "v", revision: 1, nextIndexNumber, indexes, cursor, owners };
 }
 
 describe("a declaration", () => {
@@ -29,6 +29,7 @@ describe("a declaration", () => {
       indexes: [],
       cursor: undefined,
       owners: { areKept: true, cursor: undefined },
+      fence: 0,
     });
     expect(nextIndexSet(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
   });

@@ -22,7 +22,8 @@ function indexSetCache() {
     async load() {
       loads += 1;
       const owners = { areKept: true, revision: 1, cursor: undefined };
-      return { id: "", version: String(loads), revision: 1, nextIndexNumber: 2, cursor: "", indexes: [ready], owners };
+      const set = { version: String(loads), revision: 1, nextIndexNumber: 2, cursor: "", indexes: [ready] };
+      return { ...set, id: "", owners, fence: 0 };
     },
   });
   return { cache, loads: () => loads };
