@@ -12,6 +12,7 @@ import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
 import { operatorDown, staleLeader } from "./scenarios/operator.ts";
 import { pausedPurge } from "./scenarios/purges.ts";
 import { outOfMemory, readOnly } from "./scenarios/refusals.ts";
+import { schemaChanges } from "./scenarios/schema-changes.ts";
 
 export const scenarios: readonly Scenario[] = [
   replicaKill,
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   clockJumps,
   pausedPurge,
   objectsExpire,
+  schemaChanges,
   ringRotation,
   signingRotation,
   streamTrim,
