@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";
 import { list, make, outcome } from "../support/http/api-calls.ts";
 import { apikey, changed, project, withKey, withLimits, withResource } from "../support/http/projects.ts";
-import { describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const other = apikey("other");
@@ -126,34 +126,5 @@ describeServedOnBothStores("values that must be unique", (serve) => {
       });
     const [first, second] = [await send(), await send()];
     expect([second.status, second.text]).toEqual([201, first.text]);
-  });
-});
-
-describeServed("a race for one value", (serve) => {
-  it("has one winner among 64 writers on three replicas, by POST and by PATCH", async () => {
-    const first = await serve(shop);
-    const { namespace } = first;
-    const replicas = [first, await serve(shop, { namespace }), await serve(shop, { namespace })] as const;
-    const at = (n: number) => replicas[n % 3] ?? first;
-    const writers = Array.from({ length: 64 }, (_, n) => n);
-    const posted = await Promise.all(
-      writers.map((n) =>
-        at(n).send("/api/books", { method: "POST", body: { isbn: "race", slug: String(n) }, as: key }),
-      ),
-    );
-    const counts = (replies: readonly { readonly status: number }[]) =>
-      Object.groupBy(
-        replies.map(({ status }) => String(status)),
-        (status) => status,
-      );
-    expect(counts(posted)).toMatchObject({ 201: { length: 1 }, 409: { length: 63 } });
-    const made = await Promise.all(writers.map((n) => make(at(n), "books", { isbn: `own ${n}` }, key)));
-    const patched = await Promise.all(
-      made.map(({ id }, n) =>
-        at(n).send(`/api/books/${id}`, { method: "PATCH", body: { isbn: "second race" }, as: key }),
-      ),
-    );
-    expect(counts(patched)).toMatchObject({ 200: { length: 1 }, 409: { length: 63 } });
-    expect((await list(first, "books?isbn=second%20race", key)).count).toBe(1);
   });
 });

@@ -11,8 +11,9 @@ import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { list, make, type Sender } from "../support/http/api-calls.ts";
 import { closeStreams, follow } from "../support/http/event-stream.ts";
-import { send } from "../support/http/http-client.ts";
+import { type SentRequest, send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -70,6 +71,33 @@ async function start(name: string, untilReady = true): Promise<Replica> {
   replicas.push(replica);
   return replica;
 }
+
+describe("three replicas on one Redis", () => {
+  it("let one of 64 writers win a race for one value, by POST and by PATCH", async () => {
+    const schema = { type: "object", properties: { code: { type: "string", maxLength: 20 } } };
+    const unique = [{ fields: [{ name: "code", path: ["code"] }] }];
+    await publisher.publish(changed(shop, withResource("vouchers", { schema, unique })));
+    const all = await Promise.all([start("first"), start("second"), start("third")]);
+    const writers = Array.from({ length: 64 }, (_, n) => {
+      const replica = all[n % 3] as Replica;
+      return { send: (path: string, sent?: SentRequest) => replica.send(base + path, sent) };
+    });
+    const as = apikey("admin");
+    const race = async (send: (writer: Sender, n: number) => Promise<{ readonly status: number }>) =>
+      (await Promise.all(writers.map(send))).map(({ status }) => status).toSorted();
+    const oneWins = (won: number) => [won, ...writers.slice(1).map(() => 409)];
+
+    const body = { code: "race" };
+    expect(await race((writer) => writer.send("/api/vouchers", { method: "POST", body, as }))).toEqual(oneWins(201));
+    const made = await Promise.all(writers.map((writer, n) => make(writer, "vouchers", { code: `own ${n}` }, as)));
+    const change = (writer: Sender, n: number) =>
+      writer.send(`/api/vouchers/${made[n]?.id}`, { method: "PATCH", body: { code: "race-again" }, as });
+    expect(await race(change)).toEqual(oneWins(200));
+    const first = writers[0] as Sender;
+    const found = await Promise.all(["race", "race-again"].map((code) => list(first, `vouchers?code=${code}`, as)));
+    expect(found.map(({ count }) => count)).toEqual([1, 1]);
+  });
+});
 
 describe("two replicas on one Redis", () => {
   it("serve the same data and follow one publisher", async () => {
