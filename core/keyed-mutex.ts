@@ -9,17 +9,15 @@ export function createKeyedMutex(): KeyedMutex {
   /** The end of what came last; never rejects. */
   const last = new Map<string, Promise<void>>();
   return {
-    async run(key, work) {
+    run(key, work) {
       const before = last.get(key);
-      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      last.set(key, ended);
-      try {
-        if (before !== undefined) await before;
-        return await work();
-      } finally {
-        end();
+      const done = before === undefined ? work() : before.then(work);
+      const end = (): void => {
         if (last.get(key) === ended) last.delete(key);
-      }
+      };
+      const ended = done.then(end, end);
+      last.set(key, ended);
+      return done;
     },
   };
 }

@@ -19,7 +19,7 @@ export function createWriteLock(now: () => number = () => performance.now()): Wr
   return {
     withLock(what, path, work) {
       const since = now();
-      return mutex.run(JSON.stringify([what, ...path]), async () => {
+      return mutex.run(JSON.stringify([what, ...path]), () => {
         if (now() - since > maxLockWaitMs) throw writeConflict(what);
         return work();
       });

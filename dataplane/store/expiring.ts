@@ -8,10 +8,11 @@ import { isStoreFailure, OutcomeUnknown, WriteConflict, WritesRefused } from "..
 import { valueAt } from "../../core/json/members.ts";
 import { createSemaphore } from "../../core/semaphore.ts";
 import { expiryTime, hasExpired } from "./expiry.ts";
+import { type Method, wrapMethods } from "./observed-store.ts";
 import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry } from "./ports/expiry.ts";
 import type { Candidates, ObjectLists, Page } from "./ports/lists.ts";
 import type { CreateOutcome, ObjectReads, ObjectWrites } from "./ports/objects.ts";
-import { type CollectionRef, nameOfCollection } from "./ports/refs.ts";
+import { type CollectionRef, nameOfCollection, type Visibility } from "./ports/refs.ts";
 
 export type Objects = ObjectReads & ObjectWrites & ObjectLists;
 
@@ -35,7 +36,23 @@ export function withExpiry(given: ExpiringDeps): Objects & Pick<ObjectExpiry, "r
   const removeExpired = sharedSteps(given.expiry.removeExpired);
   const deps = { ...given, expiry: { ...given.expiry, removeExpired } };
   const settled = createSettling(deps);
-  return { ...expiringObjects(deps, settled), ...expiringLists(deps, settled), removeExpired };
+  const expiring = { ...expiringObjects(deps, settled), ...expiringLists(deps, settled) };
+  return { ...byCollection(given.objects, expiring), removeExpired };
+}
+
+/** What does not expire is sent in the turn of the call, so that writes keep their order. */
+function byCollection(plain: Objects, expiring: Objects): Objects {
+  const own = plain as unknown as Readonly<Record<string, Method>>;
+  return wrapMethods(expiring, (name, method) => {
+    const calls: Method = (...args) =>
+      ((args[0] as CollectionRef).expiry === undefined ? own[name] : method)?.(...args);
+    return calls;
+  });
+}
+
+/** A collection whose objects expire. */
+interface ExpiringRef extends CollectionRef {
+  readonly expiry: ExpiryConfig;
 }
 
 /** One computes what to remove while Redis removes for the other. */
@@ -122,27 +139,24 @@ async function removeSome(
 /** What an object that has expired may be the cause of. */
 const mayBeInTheWay: ReadonlySet<CreateOutcome["outcome"]> = new Set(["quota_exceeded", "not_unique", "exists"]);
 
-/** A write without expiry is sent in the turn of its call, so that writes keep their order. */
 function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settle): ObjectReads & ObjectWrites {
   /** Whether an object with this text has expired; one that will so soon is noted. */
-  async function hasEnded(collection: CollectionRef, text: string): Promise<boolean> {
-    const at = collection.expiry && expiryTime(collection.expiry, (path) => valueAt(text, path));
+  async function hasEnded(collection: ExpiringRef, text: string): Promise<boolean> {
+    const at = expiryTime(collection.expiry, (path) => valueAt(text, path));
     if (at === undefined) return false;
     const left = at - (await time(collection));
     if (left > 0 && left < betweenLooksMs) await noteIfPossible(expiry, collection, at);
     return left <= 0;
   }
 
-  const read: ObjectReads["read"] = async (collection, id, visible) => {
-    if (collection.expiry === undefined) return objects.read(collection, id, visible);
+  const read = async (collection: ExpiringRef, id: string, visible: Visibility) => {
     const [now, found] = await Promise.all([time(collection), objects.read(collection, id, visible)]);
     return found === undefined || hasExpired(collection.expiry, found.text, now) ? undefined : found;
   };
 
   return {
     read,
-    async create(collection, object, maxObjects) {
-      if (collection.expiry === undefined) return objects.create(collection, object, maxObjects);
+    async create(collection: ExpiringRef, object, maxObjects) {
       if (await hasEnded(collection, object.text)) return { outcome: "expired" };
       const created = await objects.create(collection, object, maxObjects);
       if (!mayBeInTheWay.has(created.outcome)) return created;
@@ -150,8 +164,7 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
       await settled(collection);
       return await objects.create(collection, object, maxObjects);
     },
-    async replace(collection, object, previous) {
-      if (collection.expiry === undefined) return objects.replace(collection, object, previous);
+    async replace(collection: ExpiringRef, object, previous) {
       if (await hasEnded(collection, object.text)) {
         // It is gone, unless the update brings it an end.
         return { outcome: (await hasEnded(collection, previous.text)) ? "not_found" : "expired" };
@@ -161,12 +174,11 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
       await settled(collection);
       return await objects.replace(collection, object, previous);
     },
-    async remove(collection, id, visible) {
-      if (collection.expiry !== undefined && (await read(collection, id, visible)) === undefined) return false;
+    async remove(collection: ExpiringRef, id, visible) {
+      if ((await read(collection, id, visible)) === undefined) return false;
       return await objects.remove(collection, id, visible);
     },
-    async removeUnchanged(collection, id, previous) {
-      if (collection.expiry === undefined) return objects.removeUnchanged(collection, id, previous);
+    async removeUnchanged(collection: ExpiringRef, id, previous) {
       if (await hasEnded(collection, previous.text)) return "not_found";
       return await objects.removeUnchanged(collection, id, previous);
     },
@@ -176,49 +188,47 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
 /** While something is left that has expired, they answer as while indexes are being built. */
 function expiringLists({ objects, time }: ExpiringDeps, settled: Settle): ObjectLists {
   async function page<P extends { readonly outcome: "page" } & Page>(
-    collection: CollectionRef,
+    collection: ExpiringRef,
     read: () => Promise<P | NotReady>,
   ): Promise<P | NotReady> {
-    const { expiry } = collection;
-    if (expiry === undefined) return read();
     const { now, isComplete } = await settled(collection);
     const found = isComplete ? await read() : notReady;
     // While the index of expiry is being built, some are left.
-    return found.outcome === "not_ready" ? found : { ...found, texts: liveOf(found.texts, expiry, now) };
+    return found.outcome === "not_ready" ? found : { ...found, texts: liveOf(found.texts, collection.expiry, now) };
   }
 
   async function candidates(collection: CollectionRef, read: () => Promise<Candidates>): Promise<Candidates> {
-    const isComplete = collection.expiry === undefined || (await settled(collection)).isComplete;
+    const { isComplete } = await settled(collection);
     return isComplete ? await read() : notReady;
   }
 
-  async function* batches(collection: CollectionRef, read: () => AsyncIterable<readonly string[]>) {
-    const { expiry } = collection;
-    if (expiry === undefined) return yield* read();
+  async function* batches(collection: ExpiringRef, read: () => AsyncIterable<readonly string[]>) {
     let now = await time(collection);
     for await (const texts of read()) {
-      yield liveOf(texts, expiry, now);
+      yield liveOf(texts, collection.expiry, now);
       // Before the next batch is read: a scan may take minutes.
       now = await time(collection);
     }
   }
 
   return {
-    pageByCreation: (collection, visible, range) =>
+    pageByCreation: (collection: ExpiringRef, visible, range) =>
       page(collection, () => objects.pageByCreation(collection, visible, range)),
-    pageByField: (collection, visible, query, range) =>
+    pageByField: (collection: ExpiringRef, visible, query, range) =>
       page(collection, () => objects.pageByField(collection, visible, query, range)),
-    pageAfter: (collection, visible, query, range) =>
+    pageAfter: (collection: ExpiringRef, visible, query, range) =>
       page(collection, () => objects.pageAfter(collection, visible, query, range)),
-    candidates: (collection, ...args) => candidates(collection, () => objects.candidates(collection, ...args)),
-    candidatesByCreation: (collection, ...args) =>
+    candidates: (collection: ExpiringRef, ...args) =>
+      candidates(collection, () => objects.candidates(collection, ...args)),
+    candidatesByCreation: (collection: ExpiringRef, ...args) =>
       candidates(collection, () => objects.candidatesByCreation(collection, ...args)),
-    readObjects: (collection, ids) => batches(collection, () => objects.readObjects(collection, ids)),
+    readObjects: (collection: ExpiringRef, ids) => batches(collection, () => objects.readObjects(collection, ids)),
     async count(collection, visible) {
-      if (collection.expiry !== undefined) await settled(collection);
+      await settled(collection);
       return await objects.count(collection, visible);
     },
-    scan: (collection, visible, range) => batches(collection, () => objects.scan(collection, visible, range)),
+    scan: (collection: ExpiringRef, visible, range) =>
+      batches(collection, () => objects.scan(collection, visible, range)),
   };
 }
 

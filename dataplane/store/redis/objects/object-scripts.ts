@@ -161,16 +161,14 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       const indexes = moves.map(indexOf);
       const own = [keys.indexSet, keys.objectKey(id), keys.log, ...indexKeys(keys, indexes, keepsOwners)];
       const ownedBy = keepsOwners ? owner : undefined;
-      const before = setValues(
-        moves.map((move) => ({ index: move.index, value: move.before })),
-        ownedBy,
-      );
-      const after = setValues(
-        moves.map((move) => ({ index: move.index, value: move.after })),
-        ownedBy,
-      );
+      const values = (of: "before" | "after") =>
+        setValues(
+          moves.map(({ index, [of]: value }) => ({ index, value })),
+          ownedBy,
+        );
       const rules = indexes.filter(isRule).length;
-      const args = [version, previous, id, owner, text, rules, keys.declaredLog, ...before, ...after];
+      const first = [version, previous, id, owner, text, rules, keys.declaredLog];
+      const args = [...first, ...values("before"), ...values("after")];
       if (expires !== undefined) args.push(expires);
       const reply = scriptReply(await redisClient.run(replace, own, args));
       return notUniqueBy(reply, indexes) ?? objectCode(replace.name, reply.code);
@@ -217,17 +215,22 @@ export function indexKeys(
   indexes: readonly StoredIndex[],
   keepsOwners: boolean,
 ): readonly string[] {
-  return indexes.flatMap((index) => {
-    const { slot } = index;
-    return keepsOwners && isOfLists(index) ? [keys.index(slot), keys.ownIndex(slot)] : [keys.index(slot)];
-  });
+  const sets: string[] = [];
+  for (const index of indexes) {
+    sets.push(keys.index(index.slot));
+    if (keepsOwners && isOfLists(index)) sets.push(keys.ownIndex(index.slot));
+  }
+  return sets;
 }
 
 /** What an object's member begins with in each of those sets, before its id; "" = it has none. */
 export function setValues(entries: readonly IndexEntry[], owner: Owner | undefined): readonly string[] {
-  return entries.flatMap(({ index, value }) =>
-    owner !== undefined && isOfLists(index) ? [value, owner + separator + value] : [value],
-  );
+  const values: string[] = [];
+  for (const { index, value } of entries) {
+    values.push(value);
+    if (owner !== undefined && isOfLists(index)) values.push(owner + separator + value);
+  }
+  return values;
 }
 
 function indexOf({ index }: { readonly index: StoredIndex }): StoredIndex {
@@ -265,8 +268,9 @@ function notUniqueBy({ code: found, rest }: ScriptReply, indexes: readonly Store
  * two orders.
  */
 function inOrderOf(of: readonly IndexEntry[], entries: readonly IndexEntry[]): readonly IndexEntry[] {
-  return of.map(({ index }) => {
-    const entry = entries.find((each) => each.index.slot === index.slot);
+  return of.map(({ index }, at) => {
+    const isSame = (each: IndexEntry | undefined) => each?.index.slot === index.slot;
+    const entry = isSame(entries[at]) ? entries[at] : entries.find(isSame);
     if (entry === undefined) throw new Error(`A version of the index set has the index ${index.name} for some callers`);
     return entry;
   });
