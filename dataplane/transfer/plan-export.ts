@@ -47,9 +47,9 @@ function collectionsOf(project: LiveProject, asked: AskedExport): ExportPlan["co
   const all = [...resources.values()].filter((each) => each.config.access.read !== "Nobody");
   const names = isAll(asked) ? all.map((each) => each.config.name) : asked.resources;
   return inOrder(names).map((name) => {
-    const resource = resources.get(name)?.config;
+    const resource = resources.get(name);
     if (resource === undefined) throw invalid(`The project has no ApiResource \`${name}\``);
-    return { name: `api/${name}`, uid: resource.uid, of: collectionOf(config, resource) };
+    return { name: `api/${name}`, uid: resource.config.uid, of: collectionOf(config, resource) };
   });
 }
 

@@ -1,10 +1,10 @@
 // A schema that is live only when all stored objects meet it, while clients write by the former one
 // through a replica that stands still, or is killed: then no stored object may break it.
 
-import { schemaDigest } from "../../../core/config/object-check.ts";
+import { objectChecks, schemaDigest } from "../../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject, ResourceConfig } from "../../../core/config/types.ts";
 import { storeScript } from "../../../dataplane/store/redis/store-script.ts";
-import { type CheckOrders, createCheckOrders } from "../../../operator/publish/check-orders.ts";
+import { type CheckOrders, createReplicaOrders } from "../../../operator/publish/replica-orders.ts";
 import { apikey, project, withKey, withResource } from "../../support/http/projects.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import type { Target } from "../ask.ts";
@@ -37,7 +37,7 @@ export const schemaChanges: Scenario = {
   seconds: 40,
   async run(stage) {
     const { replicas, config } = stage.world;
-    const orders = createCheckOrders(config.redisClient, config.publisher);
+    const orders = createReplicaOrders(config.redisClient, config.publisher, objectChecks);
     await publish(stage, { schema: schemaOf(1) }, replicas);
     for (let generation = 1; stage.left() > 0; generation += 1) {
       await fill(stage, generation);
@@ -136,7 +136,7 @@ async function makeLive(stage: Stage, { orders, generation, others }: Change): P
       resource: "entries",
       uid,
       schema: schemaDigest(next),
-      isNext: true,
+      stage: "final" as const,
       generation,
     } as const;
     await stage.world.config.insist(() => orders.order(id, order));
