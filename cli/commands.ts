@@ -5,6 +5,7 @@ import { dataOrphansCommand } from "./data-orphans/command.ts";
 import { dataResetCommand } from "./data-reset/command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
+import { eraseCommand } from "./erase/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { initCommand } from "./init/command.ts";
 import { operatorCommand } from "./operator/command.ts";
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   devCommand,
   validateCommand,
   watchCommand,
+  eraseCommand,
   operatorCommand,
   dataplaneCommand,
   clearFinalizersCommand,

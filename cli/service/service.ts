@@ -57,6 +57,8 @@ export interface Service {
    * collection.
    */
   readPage(collection: URL, cursor: string): Promise<ListedPage | undefined>;
+  /** Deletes an object; false where there is none. */
+  remove(object: URL): Promise<boolean>;
 }
 
 /** More is refused by projects that don't raise it. */
@@ -68,11 +70,12 @@ export function createService(options: ServiceOptions): Service {
     to: URL,
     headers: Readonly<Record<string, string>>,
     aborted = options.signal,
+    method = "GET",
   ): Promise<Response> => {
     const authorization = await options.authorization();
     const credential = authorization === undefined ? {} : { Authorization: authorization };
     try {
-      return await options.fetch(to, { headers: { ...headers, ...credential }, signal: aborted });
+      return await options.fetch(to, { method, headers: { ...headers, ...credential }, signal: aborted });
     } catch (cause) {
       throw new ServerAway(`${to.origin} can't be reached${reasonOf(cause)}`, { cause });
     }
@@ -107,6 +110,11 @@ export function createService(options: ServiceOptions): Service {
       // A path below a root key may be called api/books, too.
       if (!text.startsWith('{"items":[')) return undefined;
       return { ...pageOf(text), position: response.headers.get("changes-position") ?? undefined };
+    },
+    async remove(object) {
+      const response = await send(object, {}, undefined, "DELETE");
+      if (response.status !== 204 && response.status !== 404) throw await failureOf(object, response);
+      return response.status === 204;
     },
   };
 }

@@ -2,7 +2,6 @@
 // how many objects the schemas of a folder would refuse. Throws ServiceRefused where that can't be
 // known.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { type CheckFigures, describeInvalid } from "../../core/config/object-check.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -13,16 +12,14 @@ import type { Manifest } from "../../core/manifests/validate-manifest.ts";
 import { type CompiledSchema, compileSchema } from "../../core/schema/compile-schema.ts";
 import { nothingChecked, withObject } from "../../dataplane/objects/check/check-step.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
-import { createService, type ListedPage, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
+import { patiently } from "../service/patiently.ts";
+import { createService, type ListedPage, type Service, ServiceRefused } from "../service/service.ts";
 
 export interface CheckStoredOptions extends CredentialFiles {
   /** Base URL of a project, without a trailing slash. */
   readonly against: string;
   readonly fetch: typeof fetch;
 }
-
-const attempts = 5;
-const retryMs = 1_000;
 
 /**
  * How many objects would be invalid; `out` takes a line for each ApiResource of the project, and
@@ -117,17 +114,6 @@ async function pageAt(service: Service, url: URL, cursor: string): Promise<Liste
   } catch (error) {
     if (error instanceof ServiceRefused && error.status === 404) return undefined;
     throw error;
-  }
-}
-
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof ServerAway) || attempt >= attempts) throw error;
-      await sleep(Math.max(retryMs, error.retryAfterMs));
-    }
   }
 }
 

@@ -293,6 +293,29 @@ export const tokenFile = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const erasedOwner = {
+  flag: "owner",
+  placeholder: "NAME",
+  help: "Whose objects: name of the user, with --issuer as its tokens say; or apikey:NAME",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const ownersIssuer = {
+  flag: "issuer",
+  placeholder: "NAME",
+  help: "The owner is a user of this external issuer of the Project",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const exportFile = {
+  flag: "export",
+  placeholder: "FILE",
+  help: "Write the objects into a new file before any is deleted, as `jsonplane export` does",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const eraseWithoutAsking = switchSetting("yes", "Delete without asking");
+
 export const listFirst = switchSetting("list", "Of a collection: first the objects that there are, then their changes");
 
 export const deleteData = switchSetting(

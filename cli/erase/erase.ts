@@ -1,0 +1,100 @@
+// Finds all objects of one owner, and deletes them once that is confirmed, until there are none
+// left: what the owner creates meanwhile is found when they are searched again. Each is deleted as
+// by any other client. Throws as service.ts does.
+
+import { mapLimited } from "../../core/map-limited.ts";
+import { patiently } from "../service/patiently.ts";
+import { type Service, ServiceRefused } from "../service/service.ts";
+import type { ExportedFile } from "./exported-file.ts";
+import { linesOfNotCovered } from "./not-covered.ts";
+import { type OwnedObjects, readOwnedObjects } from "./owned-objects.ts";
+
+export interface EraseDeps {
+  readonly service: Service;
+  readonly out: (line: string) => void;
+  /** Gets what is found first; absent = nobody wants it. */
+  readonly file?: Pick<ExportedFile, "begin" | "write" | "complete"> | undefined;
+  /** Undefined = there is nobody to ask. */
+  readonly confirmed: (question: string) => Promise<boolean | undefined>;
+}
+
+export interface EraseOptions {
+  /** Base URL of the project, without a slash at its end. */
+  readonly base: string;
+  /** `<creator_type>:<creator>`. */
+  readonly owner: string;
+}
+
+/** Deletes under way at the same time, of a project's share of a replica. */
+const concurrency = 4;
+
+/** Resolves with the exit code: 1 where objects are left that can't be deleted. */
+export async function erase(deps: EraseDeps, options: EraseOptions): Promise<number> {
+  const { service, out, file } = deps;
+  const { base, owner } = options;
+  const found = await patiently(() => readOwnedObjects(service, options, file));
+  await file?.complete();
+  const count = countOf(found);
+  out(`${owner} has created ${objects(count)}${count === 0 ? "" : `: ${listed(found)}`}`);
+  const uncovered = await linesOfNotCovered(service, base, new Set(found.keys()));
+  for (const each of uncovered) out(`Not covered: ${each}`);
+  if (count === 0) return 0;
+  const isConfirmed = await deps.confirmed(`Delete ${objects(count)} of ${owner}`);
+  if (isConfirmed !== true) {
+    out(`Nothing was deleted${isConfirmed === undefined ? "; add --yes to delete" : ""}`);
+    return 0;
+  }
+  return await deleteUntilNone(deps, options, found);
+}
+
+async function deleteUntilNone(
+  { service, out }: EraseDeps,
+  options: EraseOptions,
+  found: OwnedObjects,
+): Promise<number> {
+  const { base, owner } = options;
+  const refused = new Map<string, string>();
+  const deleted = new Map<string, number>();
+  const remove = async (resource: string, id: string): Promise<void> => {
+    if (refused.has(resource)) return;
+    try {
+      const object = new URL(`${base}/api/${encodeURIComponent(resource)}/${id}`);
+      if (await patiently(() => service.remove(object))) deleted.set(resource, (deleted.get(resource) ?? 0) + 1);
+    } catch (error) {
+      if (!(error instanceof ServiceRefused) || error.status !== 403) throw error;
+      refused.set(resource, error.message);
+    }
+  };
+  let left = found;
+  for (;;) {
+    for (const [resource, ids] of left) await mapLimited([...ids], concurrency, (id) => remove(resource, id));
+    left = await patiently(() => readOwnedObjects(service, options));
+    const isOver = [...left].every(([resource, ids]) => ids.size === 0 || refused.has(resource));
+    if (isOver) break;
+    out(`${owner} has created more meanwhile: ${listed(left)}`);
+  }
+  out(`Deleted ${objects(sum(deleted.values()))}${deleted.size === 0 ? "" : `: ${figures(deleted)}`}`);
+  for (const [resource, why] of refused) out(`Left: ${left.get(resource)?.size ?? 0} of ${resource}, because ${why}`);
+  return countOf(left) === 0 ? 0 : 1;
+}
+
+function listed(owned: OwnedObjects): string {
+  return figures(new Map([...owned].map(([resource, ids]) => [resource, ids.size])));
+}
+
+function figures(counts: ReadonlyMap<string, number>): string {
+  const some = [...counts].filter(([, count]) => count > 0);
+  return some.map(([resource, count]) => `${count} of ${resource}`).join(", ");
+}
+
+function countOf(owned: OwnedObjects): number {
+  return sum([...owned.values()].map(({ size }) => size));
+}
+
+function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, each) => total + each, 0);
+}
+
+function objects(count: number): string {
+  return count === 1 ? "1 object" : `${count} objects`;
+}

@@ -1,0 +1,65 @@
+// Runs `jsonplane erase`: asks on a terminal before it deletes, and deletes nothing without --yes
+// where there is none. Exit code 1 where the server refuses, or objects are left.
+
+import { createInterface } from "node:readline/promises";
+import { readPublicUrl } from "../../core/env/setting-readers.ts";
+import { runProgram } from "../run-program.ts";
+import { credentialFrom } from "../service/credential.ts";
+import { createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { erase } from "./erase.ts";
+import { ExportedFile } from "./exported-file.ts";
+
+export interface EraseSettings {
+  readonly owner: string;
+  readonly issuer: string | undefined;
+  readonly exportFile: string | undefined;
+  readonly yes: boolean;
+  readonly apiKeyFile: string | undefined;
+  readonly tokenFile: string | undefined;
+}
+
+const program = {
+  name: "jsonplane",
+  refusalOf: (error: unknown) =>
+    error instanceof ServiceRefused || error instanceof ServerAway ? error.message : undefined,
+};
+
+export async function runErase(text: string, settings: EraseSettings): Promise<number> {
+  return await runProgram(program, async (cleanup) => {
+    const { stopping: signal } = cleanup;
+    const base = baseOf(text);
+    const owner = ownerOf(settings);
+    const service = createService({ fetch, authorization: credentialFrom(settings), signal });
+    const file = settings.exportFile === undefined ? undefined : await ExportedFile.create(settings.exportFile);
+    if (file !== undefined) cleanup.add(() => file.close());
+    const out = (line: string): void => void process.stdout.write(`${line}\n`);
+    const confirmed = async (question: string) => (settings.yes ? true : await ask(question, signal));
+    return { ended: erase({ service, out, file, confirmed }, { base, owner }) };
+  });
+}
+
+function baseOf(text: string): string {
+  try {
+    return readPublicUrl(text);
+  } catch (cause) {
+    throw new ServiceRefused(`URL ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** As in `_metadata`. */
+function ownerOf({ owner, issuer }: EraseSettings): string {
+  if (issuer !== undefined) return `external:${issuer}/${owner}`;
+  return owner.includes(":") ? owner : `user:${owner}`;
+}
+
+/** Undefined where nobody sits at a terminal. */
+async function ask(question: string, signal: AbortSignal): Promise<boolean | undefined> {
+  const { stdin: input, stdout: output } = process;
+  if (!input.isTTY || !output.isTTY) return undefined;
+  const terminal = createInterface({ input, output });
+  try {
+    return (await terminal.question(`${question}? [y/N] `, { signal })).trim().toLowerCase() === "y";
+  } finally {
+    terminal.close();
+  }
+}

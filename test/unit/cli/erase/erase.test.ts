@@ -1,0 +1,129 @@
+// Erasing what one owner has made, from a project that is played here.
+
+import { describe, expect, it } from "vitest";
+import { erase } from "../../../../cli/erase/erase.ts";
+import { readOwnedObjects } from "../../../../cli/erase/owned-objects.ts";
+import { createService, ServerAway } from "../../../../cli/service/service.ts";
+import { ExportWriter } from "../../../../core/transfer/export-writer.ts";
+
+const base = "https://api.example.org/default/shop";
+const owner = "user:ada";
+const id = (number: number) => `0198c9a2-7d4e-7c3a-9b1f-${String(number).padStart(12, "0")}`;
+
+interface Played {
+  /** Objects of the owner, by resource. */
+  readonly stored: Map<string, string[]>;
+  /** Called before each DELETE. */
+  readonly onDelete?: (path: string) => void;
+  readonly description?: unknown;
+  readonly cutAt?: number;
+}
+
+function exportOf(stored: Played["stored"]): Buffer {
+  const writer = new ExportWriter();
+  const head = writer.head({ exportedAt: "2026-01-01T00:00:00Z", resources: [...stored.keys()], rootKeys: [], owner });
+  const objects = [...stored].map(([resource, ids]) =>
+    writer.objects(
+      resource,
+      ids.map((each) => `{"id":"${each}","_metadata":{}}`),
+    ),
+  );
+  return Buffer.concat([head, ...objects, writer.end(undefined)]);
+}
+
+function played({ stored, onDelete, description, cutAt }: Played) {
+  const remove = (path: string): Response => {
+    onDelete?.(path);
+    const [, resource = "", object = ""] = /^\/api\/([^/]+)\/(.+)$/.exec(path) ?? [];
+    if (resource === "orders") return new Response('{"code":"insufficient_access"}', { status: 403 });
+    const ids = stored.get(resource) ?? [];
+    const at = ids.indexOf(object);
+    if (at >= 0) ids.splice(at, 1);
+    return new Response(undefined, { status: at < 0 ? 404 : 204 });
+  };
+  const answer = (path: string): Response => {
+    if (path === "/export?_owner=user%3Aada") return new Response(new Uint8Array(exportOf(stored)).slice(0, cutAt));
+    expect(path).toBe("/openapi.json");
+    return new Response(JSON.stringify(description), { status: description ? 200 : 403 });
+  };
+  return createService({
+    authorization: async () => "apikey k",
+    signal: new AbortController().signal,
+    fetch: async (to, { method } = {}) => {
+      const path = String(to).slice(base.length);
+      return method === "DELETE" ? remove(path) : answer(path);
+    },
+  });
+}
+
+async function run(project: Played, answer: boolean | undefined) {
+  const lines: string[] = [];
+  const out = (line: string) => void lines.push(line);
+  const code = await erase({ service: played(project), out, confirmed: async () => answer }, { base, owner });
+  return { code, lines };
+}
+
+const description = {
+  tags: [{ name: "api/notes" }, { name: "api/secret" }, { name: "json/settings" }, { name: "sessions" }],
+  paths: { "/api/notes": { post: { "x-jsonplane-permission": "Anyone" } } },
+};
+
+describe("jsonplane erase", () => {
+  it("counts, names what it can't find, and deletes nothing unless that is confirmed", async () => {
+    const project = { stored: new Map([["notes", [id(1), id(2)]]]), description };
+    const { code, lines } = await run(project, undefined);
+    expect([code, lines]).toEqual([
+      0,
+      [
+        "user:ada has created 2 objects: 2 of notes",
+        "Not covered: root keys settings: a value doesn't say who wrote it",
+        "Not covered: resources secret: nobody may read them",
+        "Not covered: resources notes: anyone may create objects there without credentials, which have no owner",
+        "Nothing was deleted; add --yes to delete",
+      ],
+    ]);
+    expect((await run(project, false)).lines.at(-1)).toBe("Nothing was deleted");
+    expect(project.stored.get("notes")).toHaveLength(2);
+  });
+
+  it("deletes also what the owner creates meanwhile", async () => {
+    const stored = new Map([["notes", [id(1), id(2)]]]);
+    let isAdded = false;
+    const onDelete = () => {
+      if (!isAdded) stored.get("notes")?.push(id(3));
+      isAdded = true;
+    };
+    const { code, lines } = await run({ stored, onDelete }, true);
+    expect(lines.slice(-2)).toEqual([
+      "user:ada has created more meanwhile: 1 of notes",
+      "Deleted 3 objects: 3 of notes",
+    ]);
+    expect([code, stored.get("notes")]).toEqual([0, []]);
+  });
+
+  it("says what it may not delete, and goes on with the rest", async () => {
+    const stored = new Map([
+      ["notes", [id(1)]],
+      ["orders", [id(2), id(3)]],
+    ]);
+    const { code, lines } = await run({ stored }, true);
+    expect(code).toBe(1);
+    expect(lines.slice(-2)).toEqual([
+      "Deleted 1 object: 1 of notes",
+      expect.stringMatching(/^Left: 2 of orders, because .* answers 403 insufficient_access$/),
+    ]);
+  });
+
+  it("takes an export that broke off for no answer, and begins the file again", async () => {
+    const stored = new Map([["notes", [id(1)]]]);
+    const written: string[] = [];
+    const file = {
+      begin: async () => void written.splice(0),
+      write: async (bytes: Uint8Array) => void written.push(Buffer.from(bytes).toString()),
+    };
+    const cut = readOwnedObjects(played({ stored, cutAt: 200 }), { base, owner }, file);
+    await expect(cut).rejects.toThrow(ServerAway);
+    await readOwnedObjects(played({ stored }), { base, owner }, file);
+    expect(written.join("")).toBe(exportOf(stored).toString());
+  });
+});
