@@ -98,6 +98,13 @@ describeServed("a list as CSV", (serve) => {
     );
   });
 
+  it("quotes long texts as it does short ones", async () => {
+    const title = '\uFEFFsays "é", '.repeat(1_000);
+    await make(served, "books", { title }, key);
+    const { text } = await ask("_fields=title");
+    expect(text.slice(text.indexOf("\r\n") + 39)).toBe(`"${title.replaceAll('"', '""')}"\r\n`);
+  });
+
   it("makes formulas harmless, and leaves numbers alone", async () => {
     for (const title of ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "1=1"]) {
       await make(served, "books", { title, price: -1 }, key);

@@ -3,13 +3,14 @@
 
 import { setImmediate as othersFirst } from "node:timers/promises";
 import Negotiator from "negotiator";
-import { endOfRecord, quoteWhereNeeded, textField } from "../../../core/csv.ts";
+import { endOfRecord } from "../../../core/csv.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { nameIn } from "../../../core/json/members.ts";
 import type { Selection } from "../../../core/json/selection.ts";
 import { endOfString, endOfValue } from "../../../core/json/walk.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import type { DeclaredProperty } from "../../../core/schema/declared-properties.ts";
+import { quoteWhereNeeded, textField } from "./csv-fields.ts";
 import type { ListQuery } from "./query.ts";
 
 /** RFC 4180 §3. */
