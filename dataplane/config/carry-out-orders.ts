@@ -62,7 +62,7 @@ export function carryOutOrders<Order, Progress, Result>(
   let running: Promise<void> | undefined;
 
   const run = async (orders: readonly (readonly [string, Order])[]): Promise<void> => {
-    if (!(await lock.take())) return;
+    await lock.take();
     for (const [id, order] of orders) {
       if (stopping.signal.aborted || !(await lock.hold())) break;
       const given = { id, order, lock, figures, signal: stopping.signal };
@@ -94,8 +94,8 @@ export function carryOutOrders<Order, Progress, Result>(
 }
 
 interface Lock {
-  /** False where another replica has it. */
-  take(): Promise<boolean>;
+  /** Unless another replica has it. */
+  take(): Promise<unknown>;
   /** For another while; false where another replica has it by now. */
   hold(): Promise<boolean>;
   release(): Promise<void>;
@@ -105,7 +105,7 @@ function createLock(redisClient: RedisClient, key: string): Lock {
   const owner = randomUUID();
   const isOwner = async (): Promise<boolean> => optionalText(await redisClient.read(key, "GET", key)) === owner;
   return {
-    take: async () => (await redisClient.write(key, "SET", key, owner, "NX", "PX", lockMs)) !== null,
+    take: () => redisClient.write(key, "SET", key, owner, "NX", "PX", lockMs),
     async hold() {
       if (!(await isOwner())) return false;
       await redisClient.write(key, "PEXPIRE", key, lockMs);
