@@ -4,10 +4,9 @@
 // to its end before anything of it is used.
 
 import { createHash } from "node:crypto";
-import { canonicalJsonOfBytes } from "../json/canonical.ts";
-import { valuesOf } from "../json/members.ts";
 import { LineSplitter } from "./line-splitter.ts";
-import { type ExportEnd, type ExportHead, type ExportItem, exportVersion } from "./lines.ts";
+import type { ExportEnd, ExportHead, ExportItem } from "./lines.ts";
+import { type ExportLine, faultOfEnd, readLine } from "./read-line.ts";
 
 /** Its message is for the person who has the file. */
 export class ExportFault extends Error {
@@ -85,90 +84,33 @@ export class ExportReader {
     this.#lines += 1;
     this.#requireShort(this.#lines, bytes.length);
     if (this.#end !== undefined) throw this.#fault("The file goes on behind its last line");
-    const values = this.#membersOf(bytes);
-    if (values.has("end")) {
-      this.#end = this.#endIn(values);
+    const read = readLine(bytes, this.#limits.maxDepth);
+    if (read.kind === "end") {
+      this.#end = this.#requireEnd(read.end);
       return undefined;
     }
     this.#hash.update(bytes);
     if (this.#head === undefined) {
-      this.#head = this.#headIn(values);
+      this.#head = this.#requireHead(read);
       return undefined;
     }
-    if (values.has("error")) throw this.#brokenOff(values);
-    const item = this.#itemIn(values);
-    this.#requireInPlace(item, this.#head);
-    return item;
+    if (read.kind === "fault") throw new ExportFault(this.#lines, read.reason, read.code);
+    if (read.kind === "head") throw this.#fault("The first line is there twice");
+    this.#requireInPlace(read, this.#head);
+    return read;
   }
 
-  #membersOf(bytes: Buffer): ReadonlyMap<string, string> {
-    // One level more for the line itself.
-    const read = canonicalJsonOfBytes(bytes, this.#limits.maxDepth + 1);
-    if (read.ok && read.json.kind === "object") return valuesOf(read.json.text);
-    if (this.#lines === 1) throw this.#fault("This is no file of an export; its first line is no JSON object");
-    if (read.ok) throw this.#fault("A line has to be a JSON object");
-    throw this.#fault(
-      `${read.error.reason} (byte ${Buffer.byteLength(bytes.toString().slice(0, read.error.at)) + 1} of the line)`,
-    );
+  #requireHead(read: ExportLine): ExportHead {
+    if (read.kind === "head") return read.head;
+    const isHead = read.kind === "fault" && read.isOfHead === true;
+    throw this.#fault(isHead ? read.reason : 'This is no file of an export: `"jsonplane":"export"` is missing');
   }
 
-  #headIn(values: ReadonlyMap<string, string>): ExportHead {
-    if (values.get("jsonplane") !== '"export"')
-      throw this.#fault('This is no file of an export: `"jsonplane":"export"` is missing');
-    const version = values.get("version");
-    if (version !== String(exportVersion)) {
-      throw this.#fault(
-        `The file has the version ${version ?? "?"} of the format; this program reads ${exportVersion}`,
-      );
-    }
-    const {
-      jsonplane: _kind,
-      version: _version,
-      ...head
-    } = parsed(values) as Partial<ExportHead> & Record<string, unknown>;
-    const { exportedAt, resources, rootKeys, owner, since, after, position } = head;
-    const isWhole =
-      typeof exportedAt === "string" &&
-      isNames(resources) &&
-      isNames(rootKeys) &&
-      [owner, since, position].every(isTextIfThere);
-    const isPlace = after === undefined || (typeof after?.resource === "string" && typeof after?.id === "string");
-    if (!isWhole || !isPlace) throw this.#fault("The first line is not the head of an export");
-    return head as ExportHead;
-  }
-
-  #endIn(values: ReadonlyMap<string, string>): ExportEnd {
+  #requireEnd(end: ExportEnd): ExportEnd {
     if (this.#head === undefined) throw this.#fault("The file begins with its last line");
-    const { lines, sha256, position } = parsed(values) as Partial<ExportEnd>;
-    const read = this.#lines - 2;
-    if (values.get("end") !== "true" || !isTextIfThere(position))
-      throw this.#fault("This is not the last line of an export");
-    if (lines !== read) {
-      throw this.#fault(`The file had ${String(lines)} lines between the first and the last, and has ${read}`);
-    }
-    if (sha256 !== this.#hash.digest("hex")) {
-      throw this.#fault("The checksum differs: a line before this one was changed, or lines changed places");
-    }
-    return { lines: read, sha256, ...(position !== undefined && { position }) };
-  }
-
-  #brokenOff(values: ReadonlyMap<string, string>): ExportFault {
-    const { error } = parsed(values) as {
-      readonly error: { readonly code?: unknown; readonly detail?: unknown } | null;
-    };
-    const code = String(error?.code);
-    return new ExportFault(this.#lines, `The export was broken off here with ${code}: ${String(error?.detail)}`, code);
-  }
-
-  #itemIn(values: ReadonlyMap<string, string>): ExportItem {
-    const [first, second, ...more] = values;
-    if (first !== undefined && more.length === 0) {
-      const [name, text] = first;
-      if (name === "changes" && second === undefined && text === "true") return { kind: "changes" };
-      const item = second === undefined ? undefined : itemOf(name, text, second);
-      if (item !== undefined) return item;
-    }
-    throw this.#fault("The line is no object, value or deletion of an export");
+    const fault = faultOfEnd(end, { lines: this.#lines - 2, sha256: this.#hash.digest("hex") });
+    if (fault !== undefined) throw this.#fault(fault);
+    return end;
   }
 
   /** Before the changes each object comes once, in the order of resources, and then of ids. */
@@ -216,35 +158,6 @@ export async function* readExport(
   reader.finish();
 }
 
-type Entry = readonly [name: string, text: string];
-
-function itemOf(name: string, text: string, [second, value]: Entry): ExportItem | undefined {
-  if (!text.startsWith('"')) return undefined;
-  const of = JSON.parse(text) as string;
-  if (name === "rootKey" && second === "value") return { kind: "value", rootKey: of, text: value };
-  if (name !== "resource") return undefined;
-  if (second === "object" && objectStart.test(value)) return { kind: "object", resource: of, text: value };
-  if (second === "deleted" && uuid.test(value))
-    return { kind: "deleted", resource: of, id: JSON.parse(value) as string };
-  return undefined;
-}
-
-const uuid = /^"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/;
-/** Stored objects begin with their id. */
-const objectStart = /^\{"id":"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"[,}]/;
-
 function idOf(text: string): string {
   return text.slice(7, 43);
-}
-
-function parsed(values: ReadonlyMap<string, string>): unknown {
-  return Object.fromEntries(Array.from(values, ([name, text]) => [name, JSON.parse(text)]));
-}
-
-function isNames(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function isTextIfThere(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
 }

@@ -3,7 +3,14 @@
 const newline = 0x0a;
 
 export class LineSplitter {
+  readonly #maxBytes: number;
   #open: Buffer[] = [];
+  #unfinished = 0;
+
+  /** What follows in a line once it has more than `maxBytes` is left out. */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** The lines that are complete now, each with its "\n". */
   push(bytes: Uint8Array): readonly Buffer[] {
@@ -11,16 +18,31 @@ export class LineSplitter {
     const lines: Buffer[] = [];
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      const line = chunk.subarray(start, end + 1);
-      lines.push(this.#open.length === 0 ? line : Buffer.concat([...this.#open.splice(0), line]));
+      this.#add(chunk.subarray(start, end + 1));
+      lines.push(this.takeUnfinished());
       start = end + 1;
     }
-    if (start < chunk.length) this.#open.push(chunk.subarray(start));
+    if (start < chunk.length) this.#add(chunk.subarray(start));
     return lines;
   }
 
   /** Bytes of the line that is unfinished. */
   get unfinished(): number {
-    return this.#open.reduce((sum, { length }) => sum + length, 0);
+    return this.#unfinished;
+  }
+
+  /** The line that is unfinished, which may be empty: the next one begins. */
+  takeUnfinished(): Buffer {
+    const [only, ...others] = this.#open;
+    const line = only !== undefined && others.length === 0 ? only : Buffer.concat(this.#open);
+    this.#open = [];
+    this.#unfinished = 0;
+    return line;
+  }
+
+  #add(bytes: Buffer): void {
+    if (this.#unfinished > this.#maxBytes) return;
+    this.#open.push(bytes);
+    this.#unfinished += bytes.length;
   }
 }
