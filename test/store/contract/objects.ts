@@ -3,7 +3,6 @@
 
 import { describe, expect, it } from "vitest";
 import { purgeCollection } from "../../../dataplane/config/purge-steps.ts";
-import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
@@ -24,6 +23,7 @@ import { describeOwners } from "./owners.ts";
 import { describePages } from "./pages.ts";
 import { describeRanges } from "./ranges.ts";
 import { describeSizes } from "./sizes.ts";
+import { describeTakenIds } from "./taken-ids.ts";
 import { describeUnique } from "./unique.ts";
 import { unusualKeys } from "./unusual-keys.ts";
 
@@ -45,6 +45,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
   describeIdRanges(name, make);
   describeIndexes(name, make);
   describeOwners(name, make);
+  describeTakenIds(name, make);
   describeUnique(name, make);
   describeSizes(name, make);
 }
@@ -191,31 +192,6 @@ function describeVisibility(subject: Subject): void {
     expect(await everyPage(store, collection)).toEqual([objectOf(2, {}).text]);
     expect(await everyPage(store, collection, "user:alice")).toEqual([objectOf(2, {}).text]);
     expect(await store.count(collection, { owner: "user:alice" })).toBe(1);
-  });
-
-  it("leaves an object as it is when another one with its id is created, alone or with others", async () => {
-    const { store } = subject();
-    const collection = freshCollection();
-    const fields = [{ name: "n", path: ["n"] }];
-    await store.declareIndexes(collection, fields, 1);
-    const first = objectOf(1, { n: "1" }, "user:alice");
-    await store.create(collection, first, plenty);
-    const again = objectOf(1, { n: "2" }, "user:bob");
-    expect(await store.create(collection, again, plenty)).toEqual({ outcome: "exists" });
-    const together = [again, objectOf(2, { n: "2" }), objectOf(2, { n: "3" }), first];
-    const answers = await Promise.all(together.map((object) => store.create(collection, object, plenty)));
-    expect(answers.map(({ outcome }) => outcome)).toEqual(["exists", "created", "exists", "exists"]);
-    expect(await everyPage(store, collection)).toEqual([first.text, objectOf(2, { n: "2" }).text]);
-    for (const [value, found] of [
-      ["1", 1],
-      ["2", 1],
-      ["3", 0],
-    ] as const) {
-      const query = { index: "n", equals: encodeSortValue(value) };
-      const page = await store.pageByField(collection, {}, query, { offset: 0, limit: 10, descending: false });
-      expect(page).toMatchObject({ count: found });
-    }
-    expect(await store.count(collection, { owner: "user:bob" })).toBe(0);
   });
 
   it("answers for a collection that was never written", async () => {
