@@ -25,6 +25,7 @@ import {
 } from "./route/route.ts";
 import { planSession, type SessionPlan } from "./sessions/handler.ts";
 import { type ExportPlan, planExport } from "./transfer/plan-export.ts";
+import { type ImportPlan, planImport } from "./transfer/plan-import.ts";
 
 export interface DecideDeps extends PlanDeps {
   readonly directory: Directory;
@@ -37,10 +38,12 @@ export type Plan = AllowedPlan | RefusedPlan;
 
 export type StoredPlan = ObjectsPlan | DocumentPlan;
 
+export type TransferPlan = ExportPlan | ImportPlan;
+
 export type AllowedPlan =
   | StoredPlan
   | ChangesPlan
-  | ExportPlan
+  | TransferPlan
   | SessionPlan
   | DescriptionPlan
   | OptionsPlan
@@ -158,7 +161,7 @@ function planOrRefusal(deps: DecideDeps, input: PlanInput, subject: Subject): Pl
         return { kind: "changes", project, caller, isWrite: false, usesStoredData: true };
       }
       case "transfer":
-        return planExport(input);
+        return subject.target.kind === "export" ? planExport(input) : planImport(deps, input);
       case "session":
         return planSession(input, subject);
       case "description":
@@ -167,7 +170,7 @@ function planOrRefusal(deps: DecideDeps, input: PlanInput, subject: Subject): Pl
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     const { project, caller, operation } = input;
-    const usesStoredData = subject.kind === "objects" || subject.kind === "document";
+    const usesStoredData = ["objects", "document", "transfer"].includes(subject.kind);
     return { kind: "refused", project, caller, isWrite: isWrite(operation), usesStoredData, problem };
   }
 }

@@ -27,6 +27,7 @@ import {
   type RejectedDecision,
   type ServerPlan,
   type StoredPlan,
+  type TransferPlan,
 } from "./decide.ts";
 import { carryOutDocument, type DocumentsDeps, followedValue } from "./documents/handler.ts";
 import { optionsResponse } from "./http/cors.ts";
@@ -53,7 +54,8 @@ import { requireHost } from "./route/request-origin.ts";
 import { type RequestShape, requestShape } from "./route/request-target.ts";
 import { carryOutSession, type SessionRouteDeps } from "./sessions/handler.ts";
 import { carryOutExport, type ExportDeps } from "./transfer/export.ts";
-import type { ExportPlan } from "./transfer/plan-export.ts";
+import { carryOutImport } from "./transfer/import.ts";
+import type { ImportDeps } from "./transfer/plan-import.ts";
 
 interface PipelineDeps
   extends DecideDeps,
@@ -85,13 +87,15 @@ interface Pipeline {
   readonly objects: ObjectsDeps;
   readonly documents: DocumentsDeps;
   readonly exports: ExportDeps;
+  readonly imports: ImportDeps;
 }
 
 export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) => Promise<Answer> {
   const objects = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "objects") };
   const documents = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "document") };
   const exports = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "export") };
-  return serve.bind(undefined, { deps, objects, documents, exports });
+  const imports = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "import") };
+  return serve.bind(undefined, { deps, objects, documents, exports, imports });
 }
 
 async function serve(pipeline: Pipeline, incoming: IncomingRequest): Promise<Answer> {
@@ -243,7 +247,7 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
  * request is decided again if a change of its project was reported since, or if its credential
  * proves nothing any more. The rates were charged before.
  */
-function decidingAgain<Kind extends StoredPlan | ExportPlan>(
+function decidingAgain<Kind extends StoredPlan | TransferPlan>(
   deps: PipelineDeps,
   isSameKind: (plan: AllowedPlan) => plan is Kind,
 ): OperationDeps<Kind>["decideAgainIfChanged"] {
@@ -261,7 +265,7 @@ function decidingAgain<Kind extends StoredPlan | ExportPlan>(
 const maxDecisions = 3;
 
 /** Throws `project_busy` where something changes during each decision. */
-async function decideAgain<Kind extends StoredPlan | ExportPlan>(
+async function decideAgain<Kind extends StoredPlan | TransferPlan>(
   deps: PipelineDeps,
   request: PlannedRequest<Kind>,
   isSameKind: (plan: AllowedPlan) => plan is Kind,
@@ -309,7 +313,7 @@ function carryOut(
   plan: AllowedPlan,
   request: Omit<PlannedRequest<AllowedPlan>, "plan">,
 ): Promise<HttpResponse> | HttpResponse {
-  const { deps, objects, documents, exports } = pipeline;
+  const { deps, objects, documents, exports, imports } = pipeline;
   switch (plan.kind) {
     case "objects":
       return carryOutObjects(objects, { ...request, plan });
@@ -319,6 +323,8 @@ function carryOut(
       return carryOutChanges(pipeline, { ...request, plan });
     case "export":
       return carryOutExport(exports, { ...request, plan });
+    case "import":
+      return carryOutImport(imports, { ...request, plan });
     case "session":
       return carryOutSession(deps, { ...request, plan });
     case "description":

@@ -269,7 +269,10 @@ function responseOfWrite(result: DocumentWrite, plan: DocumentPlan): HttpRespons
   return writtenResponse(result.outcome === "created" ? 201 : 200, result.text);
 }
 
-function problemOf(refusal: DocumentRefusal, plan: DocumentPlan): Problem {
+export function problemOf(
+  refusal: DocumentRefusal,
+  plan: Pick<DocumentPlan, "project" | "rootKey" | "grant" | "caller">,
+): Problem {
   switch (refusal.outcome) {
     case "parent_not_found":
       return new Problem("parent_not_found", "The parent of the path does not exist; create it first");

@@ -20,15 +20,26 @@ const readAsJson = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
 const nothing = Buffer.alloc(0);
 
+/** One JSON text. */
+const json = { type: jsonType, wanted: "JSON, with `Content-Type: application/json`" };
+/** One JSON text a line. There is no registered type. */
+const jsonLines = {
+  type: /^application\/(?:x-ndjson|ndjson|jsonl)$/,
+  wanted: "one JSON text a line, with `Content-Type: application/x-ndjson`",
+};
+
 /**
  * Throws `transfer_coding_not_supported` (RFC 9112 §6.1) or `unsupported_media_type` (RFC 9110
- * §8.4) unless the body is plain text of a type that is parsed as JSON.
+ * §8.4) unless the body is plain text of a type that is parsed so.
  */
-function requirePlainJson({
-  "transfer-encoding": transfer = "",
-  "content-encoding": coding = "",
-  "content-type": contentType = "",
-}: IncomingHttpHeaders): void {
+function requirePlain(
+  {
+    "transfer-encoding": transfer = "",
+    "content-encoding": coding = "",
+    "content-type": contentType = "",
+  }: IncomingHttpHeaders,
+  { type: wantedType, wanted }: typeof json,
+): void {
   // Where chunked is not the last coding, Node refuses the message and closes the connection.
   if (/,\s*chunked\s*$/i.test(transfer)) {
     throw new Problem(
@@ -42,8 +53,8 @@ function requirePlainJson({
     });
   }
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  if (contentType === "" || jsonType.test(type) || readAsJson.has(type)) return;
-  throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
+  if (contentType === "" || wantedType.test(type) || readAsJson.has(type)) return;
+  throw new Problem("unsupported_media_type", `Send the body as ${wanted}`);
 }
 
 interface ReceivedBody {
@@ -59,12 +70,40 @@ type ArrivingBody = Pick<IncomingRequest, "bodyRefused" | "sendContinue"> & {
 /** The body, once all of it has arrived. It is counted in `memory`. */
 export async function receiveBody(maxBytes: number, memory: MemoryShare, body: ArrivingBody): Promise<ReceivedBody> {
   const { headers } = body.request.raw;
-  requirePlainJson(headers);
+  requirePlain(headers, json);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   body.sendContinue?.();
   const received = await collect(memory, body, maxBytes);
   if (received.bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
   return received;
+}
+
+/**
+ * A body of lines in the pieces in which it arrives. The client waits while a piece is used. What
+ * is left of it when the reader ends early is let go.
+ */
+export async function* receiveLines({
+  request: { raw: message },
+  bodyRefused,
+  sendContinue,
+}: ArrivingBody): AsyncGenerator<Uint8Array> {
+  requirePlain(message.headers, jsonLines);
+  sendContinue?.();
+  const pieces = message.iterator({ destroyOnReturn: false });
+  const refused = bodyRefused?.then((error) => ({ error }));
+  try {
+    for (;;) {
+      const next = pieces.next().catch(() => ({ error: cutOff() }));
+      const piece = await (refused === undefined ? next : Promise.race([next, refused]));
+      if ("error" in piece) throw piece.error;
+      if (piece.done) return;
+      yield piece.value;
+    }
+  } finally {
+    // Not awaited: where the rest is refused, the next piece never comes.
+    void pieces.return?.();
+    message.resume();
+  }
 }
 
 /** Characters that are parsed in one turn: a millisecond of the costliest text. */
@@ -142,7 +181,7 @@ function collect(
       resolve({ bytes: piece.subarray(0, length), release: () => memory.release(counted) });
       piece = nothing;
     };
-    const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
+    const onCut = () => refuse(cutOff());
     // The client left while the request waited: a destroyed message emits neither end nor close.
     if (message.destroyed) {
       onCut();
@@ -159,7 +198,11 @@ function enlarged(piece: Buffer, size: number): Buffer {
   return larger;
 }
 
-function tooManyBodies(): Problem {
+function cutOff(): Problem {
+  return new Problem("invalid_request", "The connection ended before the body was complete");
+}
+
+export function tooManyBodies(): Problem {
   return new Problem("body_busy", "Too many bodies at once; try again", { headers: { "Retry-After": "2" } });
 }
 

@@ -11,10 +11,13 @@ import { parseJson } from "../../core/json/parse-json.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Filling, type Insertion, insertionsOf, withInsertions } from "../../core/schema/defaults/filling.ts";
+import type { Caller } from "../authenticate/caller.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { maxObjectBytes } from "../operation/plan.ts";
 import { maxDepth } from "../store/ports/documents.ts";
+import { idIn, type NewObject } from "../store/ports/objects.ts";
+import { isObjectId } from "./object-ids.ts";
 import { addsNoFailure } from "./ratchet.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
@@ -74,6 +77,38 @@ export function missingDefaults({ filling, maxBytes }: ObjectRules, { text }: Ca
 /** The same of data that were validated before. */
 export function newObjectText(data: string, id: string, metadata: Metadata): string {
   return textOf({ id: JSON.stringify(id), data, _metadata: JSON.stringify(metadata) });
+}
+
+/**
+ * An object that was stored elsewhere, as it is, with its id, owner and `_metadata`: no default is
+ * filled in. Throws as validateNew does, and `invalid_line` for a text that no store has.
+ */
+export function validateStored(rules: ObjectRules, text: string): NewObject {
+  const members = membersOf(text);
+  const [first, last] = [members[0], members.at(-1)];
+  if (first?.name !== "id" || last?.name !== "_metadata") {
+    throw new Problem("invalid_line", "An object begins with its `id` and ends with its `_metadata`");
+  }
+  const { id, data, _metadata } = splitObject(text);
+  for (const { name } of members.slice(1, -1)) if (listParameters.has(name)) throw reserved(name, "leave it out");
+  if (!isObjectId(JSON.parse(id) as string)) throw new Problem("invalid_line", "The `id` has to be a UUIDv7");
+  const { creator, creator_type } = requireMetadata(_metadata);
+  requireStorable(rules, data, undefined);
+  return { id: idIn(text), owner: `${creator_type}:${creator}`, text };
+}
+
+const creatorTypes: ReadonlySet<unknown> = new Set<Caller["kind"]>(["user", "apikey", "external", "anonymous"]);
+
+/** Members and their order are those of newObjectText. */
+function requireMetadata(text: string): Metadata {
+  const { created, creator, creator_type } = (parseJson(text) ?? {}) as Partial<Metadata>;
+  const isCreator = typeof creator === "string" && !creator.includes("\0") && creatorTypes.has(creator_type);
+  const metadata = { created, creator, creator_type } as Metadata;
+  if (isCreator && Number.isSafeInteger(created) && JSON.stringify(metadata) === text) return metadata;
+  throw new Problem(
+    "invalid_line",
+    "`_metadata` has to have `created`, `creator` and `creator_type`, in this order and nothing else",
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 // Refuses with 404 what the caller can't see, with 403 what it may not change, with 409
 // `not_unique` values that another object has, and with 503 a write that lost too many races.
 
+import type { ResourceConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { withInsertions } from "../../core/schema/defaults/filling.ts";
@@ -99,11 +100,12 @@ export function createdResponse(
     case "exists":
       throw new Error("The id of a new object is taken");
     case "quota_exceeded":
-      throw new Problem(
-        "quota_exceeded",
-        `The resource may hold at most ${resource.config.maxObjects} objects; delete some first`,
-      );
+      throw resourceFull(resource.config);
   }
+}
+
+export function resourceFull({ maxObjects }: Pick<ResourceConfig, "maxObjects">): Problem {
+  return new Problem("quota_exceeded", `The resource may hold at most ${maxObjects} objects; delete some first`);
 }
 
 /** The response to the first of several equal requests: the record has what the service added. */

@@ -16,6 +16,8 @@ export type Target =
   | { readonly kind: "changes" }
   /** Everything that is stored, in one file. */
   | { readonly kind: "export" }
+  /** Lines of an export, which are written. */
+  | { readonly kind: "import" }
   | { readonly kind: "sessions" }
   | { readonly kind: "refresh" }
   /** `id` = `current` is the session of the caller. */
@@ -48,6 +50,7 @@ const methodTable = {
   document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
   changes: { GET: "by_feature" },
   export: { GET: "by_feature" },
+  import: { POST: "by_feature" },
   sessions: { GET: "by_feature", POST: "public" },
   refresh: { POST: "public" },
   session: { GET: "by_feature", DELETE: "by_feature" },
@@ -100,9 +103,19 @@ export function isWrite(operation: RouteOperation): boolean {
 
 type Segments = readonly string[];
 
+/** Named by one segment. */
+const singles: ReadonlyMap<string, Target> = new Map([
+  ["changes", { kind: "changes" }],
+  ["export", { kind: "export" }],
+  ["import", { kind: "import" }],
+  ["whoami", { kind: "whoami" }],
+  ["openapi.json", { kind: "openapi" }],
+]);
+
 /** `segments` are decoded and start below the project's base. */
 export function route(segments: Segments): Target {
-  let target: Target | undefined;
+  const [first = ""] = segments;
+  let target = segments.length === 1 ? singles.get(first) : undefined;
   switch (segments[0]) {
     case undefined:
       target = { kind: "base" };
@@ -113,19 +126,11 @@ export function route(segments: Segments): Target {
     case "json":
       target = matchJson(segments);
       break;
-    case "changes":
-    case "export":
-    case "whoami":
-      if (segments.length === 1) target = { kind: segments[0] };
-      break;
     case "sessions":
       target = matchSessions(segments);
       break;
     case ".well-known":
       if (segments.length === 2 && segments[1] === "jwks.json") target = { kind: "keys" };
-      break;
-    case "openapi.json":
-      if (segments.length === 1) target = { kind: "openapi" };
       break;
     case "docs":
     case "console":
@@ -139,7 +144,7 @@ export function route(segments: Segments): Target {
 export function unknownPath(): Problem {
   return new Problem(
     "unknown_path",
-    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /changes, /export, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /changes, /export, /import, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
   );
 }
 
@@ -179,7 +184,7 @@ export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
   | { readonly kind: "changes"; readonly target: Of<"changes"> }
-  | { readonly kind: "transfer"; readonly target: Of<"export"> }
+  | { readonly kind: "transfer"; readonly target: Of<"export" | "import"> }
   | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
   | {
       readonly kind: "description";
@@ -202,6 +207,7 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
     case "changes":
       return { kind: "changes", target };
     case "export":
+    case "import":
       return { kind: "transfer", target };
     case "base":
     case "openapi":

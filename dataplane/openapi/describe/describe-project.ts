@@ -5,12 +5,11 @@
 import type { IssuerConfig, JsonObject, Operation, ResourceConfig } from "../../../core/config/types.ts";
 import { parseJson } from "../../../core/json/parse-json.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
+import { exportMediaType } from "../../../core/transfer/lines.ts";
 import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
-import { exportParameters } from "./export-parameters.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {
-  exportOperations,
   fixedOperations,
   json,
   type OperationEntry,
@@ -39,6 +38,7 @@ import {
   withIssuers,
 } from "./shared-parts.ts";
 
+import { exportOperations, exportParameters, importOperations, importParameters } from "./transfer-operations.ts";
 import { operationsOf, upsertParameters } from "./unique-rules.ts";
 
 /** Characters of the schemas as given; the document has most of them three times. */
@@ -81,6 +81,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
   }
   tags.push({ name: "data", description: "Everything that is stored, for other places." });
   put(paths, "/export", pathItem(exportOperations, dataContext(project, components)));
+  put(paths, "/import", pathItem(importOperations, dataContext(project, components)));
   tags.push({ name: "sessions", description: "Log in, stay logged in, log out." });
   describeFixed(project, { components, paths });
   return {
@@ -164,7 +165,7 @@ function dataContext(project: LiveProject, components: Components): PathContext 
   const only = "Administrators";
   const access = { create: only, read: only, update: only, delete: only } as const;
   const policies = { project: project.config, issuers: issuersOf(project), access, hasReadOnlyObjects: false };
-  const queries = { export: exportParameters };
+  const queries = { export: exportParameters, import: importParameters };
   return { components, policies, tag: "data", id: "data", queries, shapes: {}, hasChanges: false };
 }
 
@@ -209,8 +210,7 @@ function operation(entry: OperationEntry, context: SectionContext, terms: Omit<C
   const answers = entry.answers.filter(({ needs }) => isAllowed(needs));
   const addsByRight = answers.some(({ needs }) => needs !== undefined);
   const mayBeForbidden = addsByRight && context.policies?.project.authentication === "Enabled";
-  const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems];
-  if (entry.body !== undefined) sources.push("body");
+  const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems, ...bodyProblems(entry)];
   if (context.policies !== undefined && entry.takes?.includes("IfMatch") && entry.operation !== undefined) {
     sources.push(...preconditionProblems(context.policies, entry.operation));
   }
@@ -233,6 +233,11 @@ function operation(entry: OperationEntry, context: SectionContext, terms: Omit<C
     },
     security: terms.security,
   };
+}
+
+function bodyProblems({ body }: OperationEntry): readonly ProblemSource[] {
+  if (body === undefined) return [];
+  return exportMediaType in body ? ["lines"] : ["body"];
 }
 
 function success(

@@ -2,7 +2,6 @@
 // what may go wrong. describe-project.ts selects those that the policies allow.
 
 import type { JsonObject, Operation } from "../../../core/config/types.ts";
-import { exportMediaType } from "../../../core/transfer/lines.ts";
 import type { ProblemSource } from "./problems.ts";
 
 /** Shapes of bodies and answers; those of a resource are its own. */
@@ -22,7 +21,8 @@ export type Shape =
   | "Caller"
   | "KeySet"
   | "Description"
-  | "Export";
+  | "Export"
+  | "Imported";
 
 /** Parts of the document. */
 type AnswerHeader = "Location" | "ETag" | "Idempotent-Replayed";
@@ -50,7 +50,7 @@ export interface OperationEntry {
   readonly operation?: Operation;
   /** Asked about as well: an update answers with what it changed. */
   readonly needs?: readonly Operation[];
-  readonly queries?: "list" | "object" | "upsert" | "export";
+  readonly queries?: "list" | "object" | "upsert" | "export" | "import";
   readonly takes?: readonly RequestHeader[];
   /** By content type. */
   readonly body?: Readonly<Record<string, Shape>>;
@@ -271,20 +271,6 @@ export const partOperations: readonly OperationEntry[] = [
       ...(["preconditions", "pathWithParameters", "notFound", "partRemoval"] as const),
       ...(["writeConflict", "storedData", "write"] as const),
     ],
-  },
-];
-
-export const exportOperations: readonly OperationEntry[] = [
-  {
-    method: "get",
-    name: "export",
-    summary: "Take everything that is stored along, as one file",
-    description:
-      "One JSON object a line: a head, objects and values as they are stored, and an end with a checksum. A file without its end is incomplete.",
-    operation: "read",
-    queries: "export",
-    answers: [{ status: 200, description: "The file.", shape: "Export", type: exportMediaType }],
-    problems: ["fields", "positions", "storedData"],
   },
 ];
 

@@ -19,6 +19,7 @@ const problemsOf = {
     ...(["malformed_json", "duplicate_member", "number_out_of_range", "too_deep", "body_required"] as const),
     ...(["unsupported_media_type", "transfer_coding_not_supported", "body_too_large", "body_busy"] as const),
   ],
+  lines: ["unsupported_media_type", "transfer_coding_not_supported", "body_busy", "invalid_line"],
   objectBody: ["object_required", "reserved_field", "validation_failed", "document_too_large"],
   store: ["store_unavailable"],
   fairShare: ["project_busy"],

@@ -9,6 +9,7 @@ const text = { type: "string" } as const;
 const role = { enum: ["Users", "Administrators"] } as const;
 const access = { enum: ["Read", "Write"] } as const;
 const seconds = { type: "integer", description: "Unix time in seconds." } as const;
+const count = { type: "integer", minimum: 0 } as const;
 const callerKinds = ["user", "apikey", "external", "anonymous"] as const;
 const creatorName =
   "Name of the user or API key, `<issuer>/<username>` of an external issuer's caller, or `anonymous`.";
@@ -90,6 +91,33 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
   },
   Value: { description: "Any JSON value." },
   Export: { type: "string", description: "Lines of JSON, each ended by a line feed." },
+  Imported: {
+    type: "object",
+    description: "What became of the lines. Every one that asks for a write counts once.",
+    required: ["dryRun", "created", "replaced", "deleted", "unchanged", "expired", "refused", "errors"],
+    properties: {
+      dryRun: { type: "boolean", description: "Nothing was written." },
+      created: count,
+      replaced: count,
+      deleted: count,
+      unchanged: { ...count, description: "What was there already, or not there to be deleted." },
+      expired: { ...count, description: "Objects whose time has come since they were exported." },
+      refused: count,
+      errors: {
+        type: "array",
+        maxItems: 100,
+        items: {
+          type: "object",
+          required: ["line", "code", "detail"],
+          properties: {
+            line: { type: "integer", minimum: 1, description: "Of the body." },
+            code: { type: "string", description: "As of problems." },
+            detail: text,
+          },
+        },
+      },
+    },
+  },
   Login: {
     type: "object",
     required: ["access_token", "refresh_token", "session_id", "message"],

@@ -91,6 +91,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store lines of an export: a whole file, or a part of one
+         * @description Each line is stored whole, with its id and `_metadata`, or refused by its number. To repeat it changes nothing.
+         *
+         *     Who may: Any caller with the role Administrators and access level Write.
+         */
+        post: operations["data.import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions": {
         parameters: {
             query?: never;
@@ -234,7 +256,7 @@ export interface components {
             /** @description The path of the request. */
             instance: string;
             /** @enum {string} */
-            code: "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep" | "body_required" | "object_required" | "invalid_patch" | "reserved_field" | "validation_failed" | "invalid_parameter" | "sort_not_indexed" | "query_too_expensive" | "invalid_path" | "invalid_index" | "invalid_request" | "invalid_header" | "authentication_required" | "invalid_credentials" | "token_expired" | "insufficient_access" | "project_read_only" | "quota_exceeded" | "not_found" | "unknown_project" | "unknown_resource" | "unknown_root_key" | "unknown_path" | "parent_not_found" | "index_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "key_exists" | "index_out_of_range" | "not_a_container" | "not_unique" | "patch_conflict" | "increment_out_of_bounds" | "position_expired" | "precondition_failed" | "body_too_large" | "patch_too_large" | "document_too_large" | "path_too_long" | "unsupported_media_type" | "idempotency_key_reused" | "login_throttled" | "write_throttled" | "too_many_sessions" | "too_many_streams" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_coding_not_supported" | "project_off" | "project_unavailable" | "store_unavailable" | "data_lost" | "outcome_unknown" | "write_conflict" | "index_building" | "project_busy" | "query_busy" | "streams_busy" | "body_busy" | "login_busy" | "store_full";
+            code: "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep" | "body_required" | "object_required" | "invalid_patch" | "reserved_field" | "validation_failed" | "invalid_parameter" | "invalid_line" | "sort_not_indexed" | "query_too_expensive" | "invalid_path" | "invalid_index" | "invalid_request" | "invalid_header" | "authentication_required" | "invalid_credentials" | "token_expired" | "insufficient_access" | "project_read_only" | "quota_exceeded" | "not_found" | "unknown_project" | "unknown_resource" | "unknown_root_key" | "unknown_path" | "parent_not_found" | "index_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "key_exists" | "object_exists" | "index_out_of_range" | "not_a_container" | "not_unique" | "patch_conflict" | "increment_out_of_bounds" | "position_expired" | "precondition_failed" | "body_too_large" | "patch_too_large" | "document_too_large" | "path_too_long" | "unsupported_media_type" | "idempotency_key_reused" | "login_throttled" | "write_throttled" | "too_many_sessions" | "too_many_streams" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_coding_not_supported" | "project_off" | "project_unavailable" | "store_unavailable" | "data_lost" | "outcome_unknown" | "write_conflict" | "index_building" | "project_busy" | "query_busy" | "streams_busy" | "body_busy" | "login_busy" | "store_full";
             /** @description The service's log has it too. */
             requestId: string;
             errors?: components["schemas"]["ProblemItem"][];
@@ -296,6 +318,26 @@ export interface components {
         Value: unknown;
         /** @description Lines of JSON, each ended by a line feed. */
         Export: string;
+        /** @description What became of the lines. Every one that asks for a write counts once. */
+        Imported: {
+            /** @description Nothing was written. */
+            dryRun: boolean;
+            created: number;
+            replaced: number;
+            deleted: number;
+            /** @description What was there already, or not there to be deleted. */
+            unchanged: number;
+            /** @description Objects whose time has come since they were exported. */
+            expired: number;
+            refused: number;
+            errors: {
+                /** @description Of the body. */
+                line: number;
+                /** @description As of problems. */
+                code: string;
+                detail: string;
+            }[];
+        };
         Login: {
             /** @description For `Authorization: bearer …`. */
             access_token: string;
@@ -1230,8 +1272,73 @@ export interface components {
                 };
             };
         };
-        /** @description - `invalid_request`: The request is not valid HTTP */
+        /**
+         * @description - `invalid_request`: The request is not valid HTTP
+         *     - `invalid_parameter`: A query parameter is invalid
+         *     - `invalid_line`: A line of the import can't be used
+         */
         "Problem400-8": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:jsonplane:error:invalid_request",
+                 *       "title": "The request is not valid HTTP",
+                 *       "status": 400,
+                 *       "detail": "What to send instead, for people",
+                 *       "instance": "/the/path",
+                 *       "code": "invalid_request",
+                 *       "requestId": "0b6b0a1c-5b0e-4a52-9b0e-6f3b2f5a7a11"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 400;
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "invalid_parameter" | "invalid_line";
+                };
+            };
+        };
+        /**
+         * @description - `project_busy`: Too many requests to one project at once
+         *     - `store_unavailable`: The store can't be reached
+         *     - `data_lost`: The stored data are lost
+         *     - `outcome_unknown`: It is not known whether the write took place
+         *     - `write_conflict`: Too many concurrent writes to one object or value
+         *     - `project_unavailable`: The project's configuration is not available right now
+         *     - `body_busy`: Too many large bodies at once
+         */
+        "Problem503-6": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:jsonplane:error:project_busy",
+                 *       "title": "Too many requests to one project at once",
+                 *       "status": 503,
+                 *       "detail": "What to send instead, for people",
+                 *       "instance": "/the/path",
+                 *       "code": "project_busy",
+                 *       "requestId": "0b6b0a1c-5b0e-4a52-9b0e-6f3b2f5a7a11"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 503;
+                    /** @enum {unknown} */
+                    code?: "project_busy" | "store_unavailable" | "data_lost" | "outcome_unknown" | "write_conflict" | "project_unavailable" | "body_busy";
+                };
+            };
+        };
+        /** @description - `invalid_request`: The request is not valid HTTP */
+        "Problem400-9": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1323,7 +1430,7 @@ export interface components {
          *     - `store_unavailable`: The store can't be reached
          *     - `outcome_unknown`: It is not known whether the write took place
          */
-        "Problem503-6": {
+        "Problem503-7": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1355,7 +1462,7 @@ export interface components {
          *     - `store_unavailable`: The store can't be reached
          *     - `query_busy`: Too many costly queries at once
          */
-        "Problem503-7": {
+        "Problem503-8": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1386,7 +1493,7 @@ export interface components {
          *     - `store_unavailable`: The store can't be reached
          *     - `outcome_unknown`: It is not known whether the write took place
          */
-        "Problem503-8": {
+        "Problem503-9": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1416,7 +1523,7 @@ export interface components {
          * @description - `invalid_request`: The request is not valid HTTP
          *     - `invalid_path`: The path is malformed
          */
-        "Problem400-9": {
+        "Problem400-10": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1445,7 +1552,7 @@ export interface components {
          * @description - `project_unavailable`: The project's configuration is not available right now
          *     - `store_unavailable`: The store can't be reached
          */
-        "Problem503-9": {
+        "Problem503-10": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1502,7 +1609,7 @@ export interface components {
             };
         };
         /** @description - `project_unavailable`: The project's configuration is not available right now */
-        "Problem503-10": {
+        "Problem503-11": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2032,6 +2139,45 @@ export interface operations {
             503: components["responses"]["Problem503-5"];
         };
     };
+    "data.import": {
+        parameters: {
+            query?: {
+                /** @description `create` overwrites nothing; `replace` makes what is stored the same as the lines, deletions too. */
+                _mode?: "create" | "replace";
+                /** @description Checks the lines, and writes nothing. */
+                _dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": components["schemas"]["Export"];
+            };
+        };
+        responses: {
+            /** @description What became of the lines. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            400: components["responses"]["Problem400-8"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403-2"];
+            408: components["responses"]["Problem408"];
+            415: components["responses"]["Problem415"];
+            431: components["responses"]["Problem431"];
+            501: components["responses"]["Problem501"];
+            503: components["responses"]["Problem503-6"];
+            507: components["responses"]["Problem507"];
+        };
+    };
     "sessions.list": {
         parameters: {
             query?: never;
@@ -2051,11 +2197,11 @@ export interface operations {
                     "application/json": components["schemas"]["Sessions"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-7"];
+            503: components["responses"]["Problem503-8"];
         };
     };
     "sessions.login": {
@@ -2078,12 +2224,12 @@ export interface operations {
                     "application/json": components["schemas"]["Login"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             408: components["responses"]["Problem408"];
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-6"];
+            503: components["responses"]["Problem503-7"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -2106,11 +2252,11 @@ export interface operations {
                     "application/json": components["schemas"]["Refreshed"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-8"];
+            503: components["responses"]["Problem503-9"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -2136,13 +2282,13 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            400: components["responses"]["Problem400-9"];
+            400: components["responses"]["Problem400-10"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-9"];
+            503: components["responses"]["Problem503-10"];
         };
     };
     "sessions.end": {
@@ -2165,13 +2311,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Problem400-9"];
+            400: components["responses"]["Problem400-10"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-8"];
+            503: components["responses"]["Problem503-9"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -2194,12 +2340,12 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-9"];
+            503: components["responses"]["Problem503-10"];
         };
     };
     "sessions.endCurrent": {
@@ -2219,12 +2365,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-2"];
             404: components["responses"]["Problem404"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-8"];
+            503: components["responses"]["Problem503-9"];
             507: components["responses"]["Problem507"];
         };
     };
@@ -2247,11 +2393,11 @@ export interface operations {
                     "application/json": components["schemas"]["Caller"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             401: components["responses"]["Problem401-3"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
-            503: components["responses"]["Problem503-10"];
+            503: components["responses"]["Problem503-11"];
         };
     };
     "sessions.keys": {
@@ -2273,7 +2419,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeySet"];
                 };
             };
-            400: components["responses"]["Problem400-8"];
+            400: components["responses"]["Problem400-9"];
             408: components["responses"]["Problem408"];
             431: components["responses"]["Problem431"];
         };
