@@ -6,6 +6,7 @@ import { dataResetCommand } from "./data-reset/command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { eraseCommand } from "./erase/command.ts";
+import { exportCommand } from "./export/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { initCommand } from "./init/command.ts";
 import { operatorCommand } from "./operator/command.ts";
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   devCommand,
   validateCommand,
   watchCommand,
+  exportCommand,
   eraseCommand,
   operatorCommand,
   dataplaneCommand,

@@ -318,6 +318,43 @@ export const eraseWithoutAsking = switchSetting("yes", "Delete without asking");
 
 export const listFirst = switchSetting("list", "Of a collection: first the objects that there are, then their changes");
 
+export const out = {
+  flag: "out",
+  placeholder: "FILE",
+  help: "File to write; it appears once it is complete. Without it, the export goes to standard output",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const resource = {
+  flag: "resource",
+  placeholder: "LIST",
+  help: "Resources to export, separated by commas. Without it and --root-key, everything",
+  read: listOf,
+} as const satisfies Setting<readonly string[]>;
+
+export const rootKey = {
+  flag: "root-key",
+  placeholder: "LIST",
+  help: "Root keys to export, separated by commas",
+  read: listOf,
+} as const satisfies Setting<readonly string[]>;
+
+export const owner = {
+  flag: "owner",
+  placeholder: "NAME",
+  help: "Only the objects of this owner: name of a user, apikey:NAME, external:ISSUER/NAME or anonymous:anonymous",
+  read: (text) => (/^(?:user|apikey|external|anonymous):/.test(text) ? text : `user:${readText(text)}`),
+} as const satisfies Setting<string>;
+
+export const since = {
+  flag: "since",
+  placeholder: "FILE",
+  help: "Only what has changed since the export in this file, or since this position",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const continued = switchSetting("continue", "Go on with an export to --out that was broken off, in FILE.part");
+
 export const deleteData = switchSetting(
   "delete",
   "Have the operator delete the data that are named, or with --all and --yes all that are listed",

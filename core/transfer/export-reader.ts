@@ -15,13 +15,16 @@ export class ExportFault extends Error {
   readonly line: number;
   /** The message without the number of the line. */
   readonly reason: string;
+  /** Whether what there is may be right, and the rest is missing. */
+  readonly isCut: boolean;
   /** Of the error with which the service broke the export off; undefined = it did not. */
   readonly code: string | undefined;
 
-  constructor(line: number, reason: string, code?: string) {
+  constructor(line: number, reason: string, { isCut = false, code }: { isCut?: boolean; code?: string } = {}) {
     super(`line ${line}: ${reason}`);
     this.line = line;
     this.reason = reason;
+    this.isCut = isCut;
     this.code = code;
   }
 }
@@ -49,6 +52,7 @@ export class ExportReader {
   /** Where the last object before the changes stands: its resource in the head, and its id. */
   #place = { resource: 0, id: "" };
   #inChanges = false;
+  #failure: ExportFault | undefined;
 
   constructor(limits: ReaderLimits) {
     this.#limits = limits;
@@ -59,24 +63,31 @@ export class ExportReader {
     return this.#head;
   }
 
-  /** The items of the lines that are complete now. Throws ExportFault. */
+  /** The items of the lines that are complete now. Throws ExportFault, after those before it. */
   push(bytes: Uint8Array): readonly NumberedItem[] {
+    if (this.#failure !== undefined) throw this.#failure;
     const items: NumberedItem[] = [];
-    for (const bytesOfLine of this.#splitter.push(bytes)) {
-      const item = this.#read(bytesOfLine);
-      if (item !== undefined) items.push({ line: this.#lines, item });
+    try {
+      for (const bytesOfLine of this.#splitter.push(bytes)) {
+        const item = this.#read(bytesOfLine);
+        if (item !== undefined) items.push({ line: this.#lines, item });
+      }
+      if (this.#splitter.unfinished > 0) this.#requireShort(this.#lines + 1, this.#splitter.unfinished);
+    } catch (error) {
+      if (items.length === 0 || !(error instanceof ExportFault)) throw error;
+      // The next call throws it.
+      this.#failure = error;
     }
-    if (this.#splitter.unfinished > 0) this.#requireShort(this.#lines + 1, this.#splitter.unfinished);
     return items;
   }
 
   /** Called once there are no more bytes. Throws ExportFault where the file is not complete. */
   finish(): { readonly head: ExportHead; readonly end: ExportEnd } {
-    const next = this.#lines + 1;
-    if (this.#splitter.unfinished > 0) throw new ExportFault(next, "The file is cut off in this line");
-    if (this.#head === undefined) throw new ExportFault(next, "The file is empty");
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#splitter.unfinished > 0) throw this.#cut("The file is cut off in this line");
+    if (this.#head === undefined) throw this.#cut("The file is empty");
     if (this.#end === undefined)
-      throw new ExportFault(next, 'The file is cut off here: its last line, `{"end":true,…}`, is missing');
+      throw this.#cut('The file is cut off here: its last line, `{"end":true,…}`, is missing');
     return { head: this.#head, end: this.#end };
   }
 
@@ -94,7 +105,7 @@ export class ExportReader {
       this.#head = this.#requireHead(read);
       return undefined;
     }
-    if (read.kind === "fault") throw new ExportFault(this.#lines, read.reason, read.code);
+    if (read.kind === "fault") throw new ExportFault(this.#lines, read.reason, read);
     if (read.kind === "head") throw this.#fault("The first line is there twice");
     this.#requireInPlace(read, this.#head);
     return read;
@@ -139,6 +150,10 @@ export class ExportReader {
   #requireShort(line: number, bytes: number): void {
     const { maxLineBytes } = this.#limits;
     if (bytes > maxLineBytes) throw new ExportFault(line, `The line is longer than ${maxLineBytes} bytes`);
+  }
+
+  #cut(reason: string): ExportFault {
+    return new ExportFault(this.#lines + 1, reason, { isCut: true });
   }
 
   #fault(reason: string): ExportFault {

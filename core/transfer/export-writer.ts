@@ -16,10 +16,20 @@ export class ExportWriter {
     return this.#written(itemLine(item));
   }
 
+  items(items: readonly ExportItem[]): Buffer {
+    this.#lines += items.length;
+    return this.#written(items.map(itemLine).join(""));
+  }
+
   /** Objects of one resource. */
   objects(resource: string, texts: readonly string[]): Buffer {
     this.#lines += texts.length;
     return this.#written(objectLines(resource, texts));
+  }
+
+  /** Lines between the first and the last, so far. */
+  get lines(): number {
+    return this.#lines;
   }
 
   end(position?: string): Buffer {

@@ -149,6 +149,13 @@ describe("the file of an export", () => {
     expect(fault).toContain(reason);
   });
 
+  it("has what stands before a line that is refused", () => {
+    const reader = new ExportReader(limits);
+    const before = linesOf(written()).slice(0, 3).join("");
+    expect(reader.push(Buffer.from(`${before}no line\n`)).map(({ line }) => line)).toEqual([2, 3]);
+    expect(() => reader.finish()).toThrow("line 4: ");
+  });
+
   it("is refused before a line without an end fills the memory", () => {
     const reader = new ExportReader(limits);
     reader.push(Buffer.from("{".padEnd(900, " ")));

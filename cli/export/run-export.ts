@@ -1,0 +1,115 @@
+// Runs `jsonplane export`. A file is written as FILE.part and renamed once it is complete, so that
+// FILE is never a part of an export. Exit code 1 where the export is not complete.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { InvalidSetting } from "../../core/env/read-settings.ts";
+import { readPublicUrl } from "../../core/env/setting-readers.ts";
+import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
+import { createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { type DownloadDeps, download } from "./download.ts";
+import { GrowingExport } from "./growing-export.ts";
+import { lastPosition } from "./last-position.ts";
+import { openPart } from "./part-file.ts";
+
+export interface ExportSettings extends CredentialFiles {
+  readonly out: string | undefined;
+  readonly resource: readonly string[] | undefined;
+  readonly rootKey: readonly string[] | undefined;
+  readonly owner: string | undefined;
+  /** A file with an export, or a position. */
+  readonly since: string | undefined;
+  readonly continued: boolean;
+}
+
+export async function runExport(base: string, settings: ExportSettings): Promise<number> {
+  try {
+    const url = await urlOf(base, settings);
+    const file = new GrowingExport();
+    const { signal } = new AbortController();
+    const service = createService({ fetch, authorization: credentialFrom(settings), signal });
+    const progress = showProgress(file);
+    try {
+      await write({ service, pause: sleep, note, signal }, url, file, settings);
+    } finally {
+      progress.stop();
+    }
+    note(`Exported ${amount(file)}${settings.out === undefined ? "" : ` to ${settings.out}`}`);
+    return 0;
+  } catch (error) {
+    const isForPerson = error instanceof ServiceRefused || error instanceof ServerAway || isOfFiles(error);
+    if (!isForPerson) throw error;
+    note((error as Error).message);
+    return 1;
+  }
+}
+
+function note(sentence: string): void {
+  process.stderr.write(`jsonplane: ${sentence}\n`);
+}
+
+async function urlOf(base: string, { resource, rootKey, owner, since }: ExportSettings): Promise<URL> {
+  const url = new URL(`${readBase(base)}/export`);
+  for (const name of resource ?? []) url.searchParams.append("_resource", name);
+  for (const name of rootKey ?? []) url.searchParams.append("_rootKey", name);
+  if (owner !== undefined) url.searchParams.set("_owner", owner);
+  if (since !== undefined) url.searchParams.set("_since", await lastPosition(since));
+  return url;
+}
+
+function readBase(text: string): string {
+  try {
+    return readPublicUrl(text);
+  } catch (error) {
+    throw error instanceof InvalidSetting ? new ServiceRefused(`URL ${error.message}`) : error;
+  }
+}
+
+async function write(
+  deps: Omit<DownloadDeps, "write">,
+  url: URL,
+  file: GrowingExport,
+  { out, continued }: ExportSettings,
+): Promise<void> {
+  if (out === undefined) {
+    if (continued) throw new ServiceRefused("--continue needs --out: what was written elsewhere is not known");
+    return await download({ ...deps, write: toStdout }, url, file);
+  }
+  const part = await openPart(out, file, continued);
+  try {
+    await download({ ...deps, write: part.write }, url, file);
+  } catch (error) {
+    await part.close();
+    if (file.lines > 0) note(`${out}.part has what came so far; go on with --continue`);
+    throw error;
+  }
+  await part.complete();
+}
+
+function toStdout(bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+const progressMs = 250;
+
+/** On a terminal, a line that is written over. */
+function showProgress(file: GrowingExport): { stop(): void } {
+  if (!process.stderr.isTTY) return { stop: () => undefined };
+  const clear = "\r\u001b[K";
+  const timer = setInterval(() => process.stderr.write(`${clear}${amount(file)}`), progressMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      process.stderr.write(clear);
+    },
+  };
+}
+
+function amount({ lines, bytes }: GrowingExport): string {
+  return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}, ${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function isOfFiles(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
+}
