@@ -4,14 +4,12 @@
 import { ExportFault, ExportReader, readExport } from "../../core/transfer/export-reader.ts";
 import { type ExportItem, exportMediaType } from "../../core/transfer/lines.ts";
 import { idIn } from "../../dataplane/store/ports/objects.ts";
+import { readerLimits } from "../export/download.ts";
 import { reasonOf, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
 import type { ExportedFile } from "./exported-file.ts";
 
 /** The ids of objects, by resource; each resource that was searched is there. */
 export type OwnedObjects = ReadonlyMap<string, ReadonlySet<string>>;
-
-/** Above the largest object that is ever stored. */
-const limits = { maxLineBytes: 32 * 1024 * 1024, maxDepth: 64 };
 
 /** What is exported is also written into the file. */
 export async function readOwnedObjects(
@@ -21,7 +19,7 @@ export async function readOwnedObjects(
 ): Promise<OwnedObjects> {
   const url = new URL(`${base}/export?_owner=${encodeURIComponent(owner)}`);
   const { body } = await service.read(url, { Accept: exportMediaType });
-  const reader = new ExportReader(limits);
+  const reader = new ExportReader(readerLimits);
   const found = new Map<string, Set<string>>();
   await file?.begin();
   try {

@@ -1,16 +1,26 @@
 // `jsonplane export URL`: writes what a project stores to a file.
 
-import { apiKeyFile, continued, out, owner, resource, rootKey, since, tokenFile } from "../../core/env/settings.ts";
+import {
+  apiKeyFile,
+  continued,
+  exportFormat,
+  out,
+  owner,
+  resource,
+  rootKey,
+  since,
+  tokenFile,
+} from "../../core/env/settings.ts";
 import { defineCommand } from "../command.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
-  summary: "Write everything that a project stores to a file",
+  summary: "Write everything that a project stores to a file, or one resource as CSV",
   argument: {
     name: "URL",
     help: "Base URL of a project, such as https://api.example.org/default/shop. Needs a key of role Administrators",
   },
-  settings: { out, resource, rootKey, owner, since, continued, apiKeyFile, tokenFile },
+  settings: { out, format: exportFormat, resource, rootKey, owner, since, continued, apiKeyFile, tokenFile },
   run: async (given, url) => {
     const { runExport } = await import("./run-export.ts");
     return await runExport(url, given);

@@ -7,11 +7,13 @@ import { readPublicUrl } from "../../core/env/setting-readers.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { type DownloadDeps, download } from "./download.ts";
+import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
 import { lastPosition } from "./last-position.ts";
 import { openPart } from "./part-file.ts";
 
 export interface ExportSettings extends CredentialFiles {
+  readonly format: "ndjson" | "csv";
   readonly out: string | undefined;
   readonly resource: readonly string[] | undefined;
   readonly rootKey: readonly string[] | undefined;
@@ -23,17 +25,22 @@ export interface ExportSettings extends CredentialFiles {
 
 export async function runExport(base: string, settings: ExportSettings): Promise<number> {
   try {
-    const url = await urlOf(base, settings);
-    const file = new GrowingExport();
     const { signal } = new AbortController();
     const service = createService({ fetch, authorization: credentialFrom(settings), signal });
+    if (settings.format === "csv") {
+      const bytes = await exportCsv({ service, base: readBase(base), toStdout }, settings);
+      note(`Exported ${megabytes(bytes)}${toFile(settings)}`);
+      return 0;
+    }
+    const url = await urlOf(base, settings);
+    const file = new GrowingExport();
     const progress = showProgress(file);
     try {
       await write({ service, pause: sleep, note, signal }, url, file, settings);
     } finally {
       progress.stop();
     }
-    note(`Exported ${amount(file)}${settings.out === undefined ? "" : ` to ${settings.out}`}`);
+    note(`Exported ${amount(file)}${toFile(settings)}`);
     return 0;
   } catch (error) {
     const isForPerson = error instanceof ServiceRefused || error instanceof ServerAway || isOfFiles(error);
@@ -41,6 +48,10 @@ export async function runExport(base: string, settings: ExportSettings): Promise
     note((error as Error).message);
     return 1;
   }
+}
+
+function toFile({ out }: ExportSettings): string {
+  return out === undefined ? "" : ` to ${out}`;
 }
 
 function note(sentence: string): void {
@@ -107,7 +118,11 @@ function showProgress(file: GrowingExport): { stop(): void } {
 }
 
 function amount({ lines, bytes }: GrowingExport): string {
-  return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}, ${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}, ${megabytes(bytes)}`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function isOfFiles(error: unknown): boolean {

@@ -325,6 +325,14 @@ export const out = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const exportFormat = {
+  flag: "format",
+  placeholder: "FORMAT",
+  help: "ndjson, which can be imported; or csv, for spreadsheets: all objects of the one --resource",
+  fallback: "ndjson",
+  read: oneOf(["ndjson", "csv"]),
+} as const satisfies Setting<"ndjson" | "csv">;
+
 export const resource = {
   flag: "resource",
   placeholder: "LIST",

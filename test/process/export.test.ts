@@ -128,6 +128,26 @@ it.each([
   [[...key, "--out", "none/a.ndjson"], "none/a.ndjson.part can't be written"],
   [[...key, "--out", "b.ndjson", "--continue"], "there is no such file to go on with"],
   [[...key, "--continue"], "--continue needs --out"],
+  [[...key, "--format", "csv"], "--format csv needs --resource with one name"],
+  [[...key, "--format", "csv", "--resource", "nothing", "--out", "c.csv"], "answers 404"],
 ])("says why it can't with %j", async (words, why) => {
   expect(await run(...words)).toMatchObject({ code: 1, out: "", error: expect.stringContaining(why) });
+});
+
+it("writes all pages of one resource as CSV, what the caller may read", async () => {
+  for (let n = 0; n < 101; n += 1) await ask("/api/drafts", { method: "POST", body: {} });
+  const { code, out } = await run(...key, "--format", "csv", "--resource", "drafts");
+  const [header, ...records] = out.trimEnd().split("\r\n");
+  expect([code, header, records.length]).toEqual([
+    0,
+    "id,_metadata.created,_metadata.creator,_metadata.creator_type",
+    101,
+  ]);
+  expect(await run(...key, "--format", "csv", "--resource", "drafts", "--out", "drafts.csv")).toMatchObject({
+    error: "jsonplane: Exported 0.0 MB to drafts.csv\n",
+  });
+  expect(fileOf("drafts.csv").toString()).toBe(out);
+  expect(readdirSync(cwd).filter((name) => name.endsWith(".csv.part"))).toEqual([]);
+  const own = await run("--api-key-file", "user", "--format", "csv", "--resource", "drafts");
+  expect(own.out).toBe(`${header}\r\n`);
 });

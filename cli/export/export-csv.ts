@@ -1,0 +1,48 @@
+// `jsonplane export --format csv`: one resource as CSV. Throws ServiceRefused for settings that are
+// about whole exports.
+
+import { rm } from "node:fs/promises";
+import type { Service } from "../service/service.ts";
+import { ServiceRefused } from "../service/service.ts";
+import { downloadCsv } from "./download-csv.ts";
+import { GrowingExport } from "./growing-export.ts";
+import { openPart } from "./part-file.ts";
+import type { ExportSettings } from "./run-export.ts";
+
+export interface CsvExport {
+  readonly service: Service;
+  /** Of the project, without a slash at its end. */
+  readonly base: string;
+  readonly toStdout: (bytes: Buffer) => Promise<void>;
+}
+
+/** Resolves with the number of bytes. */
+export async function exportCsv({ service, base, toStdout }: CsvExport, settings: ExportSettings): Promise<number> {
+  const collection = collectionOf(base, settings);
+  const { out } = settings;
+  const part = out === undefined ? undefined : await openPart(out, new GrowingExport(), false);
+  let written = 0;
+  const write = async (bytes: Buffer): Promise<void> => {
+    written += bytes.length;
+    await (part?.write ?? toStdout)(bytes);
+  };
+  try {
+    await downloadCsv({ service, write }, collection);
+  } catch (error) {
+    await part?.close();
+    // Nothing can go on with it.
+    if (part !== undefined) await rm(`${out}.part`, { force: true });
+    throw error;
+  }
+  await part?.complete();
+  return written;
+}
+
+function collectionOf(base: string, { resource = [], rootKey, owner, since, continued }: ExportSettings): URL {
+  const [name, ...others] = resource;
+  if (name === undefined || others.length > 0) throw new ServiceRefused("--format csv needs --resource with one name");
+  if (rootKey !== undefined || owner !== undefined || since !== undefined || continued) {
+    throw new ServiceRefused("--format csv is for all objects of one resource, without further flags");
+  }
+  return new URL(`${base}/api/${encodeURIComponent(name)}`);
+}
