@@ -83,6 +83,10 @@ export const storedObjectsKey = acknowledgementKey(":stored-objects");
 export const checkProgressKey = acknowledgementKey(":object-checks");
 /** String with expiry: the replica that checks stored objects now. */
 export const checkingLockKey = acknowledgementKey(":object-checks:lock");
+/** Hash: id of an order to copy stored data → how far it has come (JSON of CopyProgress). */
+export const copyProgressKey = acknowledgementKey(":copies");
+/** String with expiry: the replica that copies stored data now. */
+export const copyingLockKey = acknowledgementKey(":copies:lock");
 /** String with expiry: a replica counts them, or did a moment ago. */
 export const countingLockKey = acknowledgementKey(":stored-objects:lock");
 

@@ -16,6 +16,8 @@ export interface DeclaredProperty {
   readonly format?: DateFormat;
   /** Code points that its strings have at most; absent = no bound. */
   readonly maxLength?: number;
+  /** Without it the object that holds it is never valid. */
+  readonly isRequired?: true;
 }
 
 const dateFormats = ["date", "date-time"] as const;
@@ -28,6 +30,7 @@ interface PropertyLocation {
   readonly path: readonly string[];
   /** All schemas that declare this property. */
   readonly trees: readonly SchemaTree[];
+  readonly isRequired: boolean;
   /** Schema objects above it: one that contains itself is entered once. */
   readonly above: ReadonlySet<SchemaNode>;
 }
@@ -35,7 +38,7 @@ interface PropertyLocation {
 /** Top-level properties first, then by depth, in order of declaration. */
 export function declaredProperties(root: SchemaNode): ReadonlyMap<string, DeclaredProperty> {
   const found = new Map<string, DeclaredProperty>();
-  const waiting: PropertyLocation[] = [{ path: [], trees: [root], above: new Set() }];
+  const waiting: PropertyLocation[] = [{ path: [], trees: [root], isRequired: false, above: new Set() }];
   for (const location of waiting) {
     for (const property of propertiesBelow(location)) {
       const name = property.path.join(".");
@@ -47,12 +50,13 @@ export function declaredProperties(root: SchemaNode): ReadonlyMap<string, Declar
   return found;
 }
 
-function declared(name: string, { path, trees }: PropertyLocation): DeclaredProperty {
+function declared(name: string, { path, trees, isRequired }: PropertyLocation): DeclaredProperty {
   const types = typesOf(trees) ?? [];
   const format =
     types.includes("string") && types.every((type) => type === "string" || type === "null") && dateFormatOf(trees);
   const maxLength = maxLengthOf(trees);
-  return { name, path, types, ...(format && { format }), ...(maxLength !== undefined && { maxLength }) };
+  const bounds = { ...(maxLength !== undefined && { maxLength }), ...(isRequired && { isRequired }) };
+  return { name, path, types, ...(format && { format }), ...bounds };
 }
 
 function maxLengthOf(trees: readonly SchemaTree[]): number | undefined {
@@ -83,9 +87,15 @@ function propertiesBelow({ path, trees, above }: PropertyLocation): readonly Pro
   const nodes = unconditional(trees).filter((tree) => typeof tree !== "boolean");
   if (path.length >= maxPathLength || nodes.some((node) => above.has(node))) return [];
   const entered = new Set([...above, ...nodes]);
+  const required = new Set(nodes.flatMap(({ assertions }) => assertions.get("required") ?? []));
   return [...propertiesOf(nodes)]
     .filter(([, declaring]) => !unconditional(declaring).includes(false))
-    .map(([name, declaring]) => ({ path: path.concat(name), trees: declaring, above: entered }));
+    .map(([name, declaring]) => ({
+      path: path.concat(name),
+      trees: declaring,
+      isRequired: required.has(name),
+      above: entered,
+    }));
 }
 
 /** True when the schema refuses every undeclared top-level member. */

@@ -3,6 +3,7 @@
 // Stored in Redis beside the configuration, written with it in one step, so that no crash forgets a
 // purge or does one that was not ordered.
 
+import type { CopyResult } from "../../core/config/copy-order.ts";
 import { childKinds, type DataKind, dataKinds } from "./kinds.ts";
 import type { DeletionPolicy } from "./objects.ts";
 
@@ -64,6 +65,11 @@ export interface DataInventory {
   readonly entries: readonly DataEntry[];
   /** Absent = none. */
   readonly deletedProjects?: readonly DeletedProject[];
+  /**
+   * What was copied from another Project, as one of this name declared it: these data are not copied
+   * a second time. Absent = nothing was, or it is not complete.
+   */
+  readonly copied?: CopyResult;
 }
 
 /** Kind of the object that serves it, or did. */

@@ -62,6 +62,23 @@ export const reasonCatalogue = {
     transient: false,
     meaning: "Stored objects don't meet the schema; with `Refuse`, the former one is still served",
   },
+  WaitingToCopy: {
+    transient: true,
+    meaning: "Data of another Project are copied once every replica serves both Projects; it is served meanwhile",
+  },
+  Copying: { transient: true, meaning: "Data of another Project are being copied; it is served meanwhile" },
+  SourceNotFound: {
+    transient: true,
+    meaning: "The Project that its data are copied from does not exist, is not served, or lacks what is to be copied",
+  },
+  CopyNotAllowed: {
+    transient: false,
+    meaning: "The Project that its data are copied from doesn't allow it in spec.copies",
+  },
+  QuotaExceeded: {
+    transient: false,
+    meaning: "A quota or limit of the Project leaves no room for all data that are to be copied",
+  },
   InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
   InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },
   NotAllowed: { transient: false, meaning: "The platform's rules forbid it in this namespace" },

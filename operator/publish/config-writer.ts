@@ -12,7 +12,7 @@ import type { Availability } from "./availability.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
 import { type RedisContested, RedisRefused } from "./refusals.ts";
-import type { CheckOrders } from "./replica-orders.ts";
+import type { CheckOrders, CopyOrders } from "./replica-orders.ts";
 
 /** What is open while Redis can be reached. */
 export interface OpenRedis {
@@ -20,6 +20,7 @@ export interface OpenRedis {
   readonly publisher: Publisher;
   readonly purges: Purges;
   readonly checkOrders: CheckOrders;
+  readonly copyOrders: CopyOrders;
   readonly acknowledgements: Acknowledgements;
 }
 

@@ -2,6 +2,7 @@
 // are written under the same fence as configuration, where those of purges are.
 
 import { configKeys } from "../../core/config/config-keys.ts";
+import type { CopyOrder, CopyProgress, CopyResult } from "../../core/config/copy-order.ts";
 import type { CheckFigures, CheckOrder, CheckResult } from "../../core/config/object-check.ts";
 import type { OrderKind } from "../../core/config/order-kind.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -28,6 +29,7 @@ export interface ReplicaOrders<Order, Progress, Result> {
 }
 
 export type CheckOrders = ReplicaOrders<CheckOrder, CheckFigures, CheckResult>;
+export type CopyOrders = ReplicaOrders<CopyOrder, CopyProgress, CopyResult>;
 export type CheckState = OrderState<CheckFigures, CheckResult>;
 
 export function createReplicaOrders<Order, Progress, Result>(

@@ -21,6 +21,7 @@ import type { PublishedProject } from "../publish/writer-session.ts";
 import type { PasswordHasher } from "../queue/password-hasher.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
+import type { DataCopies } from "../stored-data/data-copies.ts";
 import type { DeletionInbox } from "../stored-data/deletion-inbox.ts";
 import type { ObjectChecks } from "../stored-data/object-checks.ts";
 
@@ -55,6 +56,7 @@ export interface ReconcileDeps {
    */
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly checks: Pick<ObjectChecks, "heldSchemas" | "reportsOf">;
+  readonly copies: Pick<DataCopies, "reportOf">;
   readonly statuses: StatusWriter;
   readonly listener: PassListener;
   readonly recorder: EventRecorder;

@@ -22,7 +22,6 @@ import { dataEventsOf } from "../status/data-events.ts";
 import type { CompileOutcome, ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { orderedPurges } from "../stored-data/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges, withUnserved } from "../stored-data/data-plan.ts";
-import type { CheckReports } from "../stored-data/object-checks.ts";
 import { planRetainedData } from "../stored-data/retained-data.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
@@ -180,7 +179,10 @@ function emitDataEvents(
   for (const { subject, note } of events) deps.recorder.emit(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "settings" | "usageDue" | "watched" | "checks">;
+export type ReportDeps = Pick<
+  ReconcileDeps,
+  "statuses" | "clock" | "settings" | "usageDue" | "watched" | "checks" | "copies"
+>;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -205,7 +207,8 @@ export async function writeStatuses(
   const { config, heldSchemas } = compiled;
   const project = { objects, config, heldSchemas, rollout: rollout.state };
   const checks = await deps.checks.reportsOf(project, redis.checkOrders);
-  const outcome = outcomeOf(served, checks, redis, deps);
+  const copy = await deps.copies.reportOf(objects.project, redis);
+  const outcome = outcomeOf(served, { checks, copy }, redis, deps);
   await deps.statuses.write(outcome, () => deps.watched.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
   const [refusal] = served.deletion.finalizerRefusals;
@@ -218,7 +221,7 @@ type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 /** What the steps found, with what replicas report by now. */
 function outcomeOf(
   steps: Steps,
-  checks: CheckReports,
+  found: Pick<ProjectOutcome["reports"], "checks" | "copy">,
   { acknowledgements, publisher }: OpenRedis,
   { settings, usageDue }: ReportDeps,
 ): ProjectOutcome {
@@ -232,7 +235,7 @@ function outcomeOf(
       quotaUsage: acknowledgements.quotaUsages().get(key),
       isDue: usageDue.has(key),
     },
-    checks,
+    ...found,
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: settings.baseUrlOf(ref) };
 }

@@ -25,7 +25,6 @@ import type { WorkResult } from "../queue/workers.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
-import { type CheckMaintenance, createCheckMaintenance } from "./check-maintenance.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
@@ -34,6 +33,7 @@ import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
+import { createOrderMaintenance, type OrderMaintenance } from "./order-maintenance.ts";
 import { createOwnership } from "./ownership.ts";
 import { type KeyListener, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
@@ -64,7 +64,7 @@ export class LeaderSession {
   readonly #definitions: Definitions;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
-  readonly #checks: CheckMaintenance;
+  readonly #orders: OrderMaintenance;
   readonly #keyRing: RingMaintenance;
   readonly #maintenance: Maintenance;
   readonly #health = createPublishHealth();
@@ -157,7 +157,7 @@ export class LeaderSession {
     });
     this.issuers = createLeaderIssuers({ context, api: this.#api, enqueue: (key) => this.#queue.add(key) });
     this.usage = createUsageMaintenance({ context, enqueue: this.#queue.add, redis });
-    this.#checks = createCheckMaintenance({ context, enqueue: this.#queue.add, redis });
+    this.#orders = createOrderMaintenance({ context, enqueue: this.#queue.add, redis });
     this.#keyRing = createRingMaintenance({
       context,
       api: this.#api,
@@ -301,7 +301,7 @@ export class LeaderSession {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
       refreshUsage: this.usage.refresh,
-      refreshChecks: this.#checks.refresh,
+      refreshOrders: this.#orders.refresh,
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         metrics.observeConfig({ kind: "secrets_swept", count: swept });
@@ -365,7 +365,7 @@ export class LeaderSession {
         audit,
       }),
       usageDue: this.usage.due,
-      checks: this.#checks,
+      ...this.#orders,
       statuses: createLeaderStatuses({
         ...common,
         context: this.#context,

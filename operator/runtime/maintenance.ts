@@ -29,8 +29,8 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
   readonly lookAtRedis: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
   readonly refreshUsage: () => Promise<void>;
-  /** Checks of stored objects under way: likewise, and often while there are some. */
-  readonly refreshChecks: () => Promise<void>;
+  /** What replicas have been ordered to do with stored data: likewise, and often while there is some. */
+  readonly refreshOrders: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -63,7 +63,7 @@ const verifyMs = 2_000;
 const keyRingMs = 5_000;
 const redisLookMs = 15_000;
 const usageMs = 60_000;
-const checksMs = 2_000;
+const ordersMs = 2_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
 
@@ -159,7 +159,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(usageMs, "usage", deps.refreshUsage),
-        every(checksMs, "checks", deps.refreshChecks),
+        every(ordersMs, "orders", deps.refreshOrders),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await enqueueOrphans();
           else

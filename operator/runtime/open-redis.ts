@@ -5,6 +5,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { copies } from "../../core/config/copy-order.ts";
 import { objectChecks } from "../../core/config/object-check.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient, requireJson } from "../../core/redis/redis-client.ts";
@@ -81,6 +82,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
       publisher,
       purges: createPurges(redisClient, publisher),
       checkOrders: createReplicaOrders(redisClient, publisher, objectChecks),
+      copyOrders: createReplicaOrders(redisClient, publisher, copies),
       acknowledgements: createAcknowledgements({
         redisClient,
         timers,

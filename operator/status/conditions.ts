@@ -13,6 +13,7 @@ import {
   clipped,
   dataLostMessage,
   deletingMessage,
+  faultMessage,
   maxConditionCharacters,
   programmedMessages,
   readyMessage,
@@ -27,6 +28,7 @@ export type ConditionType =
   | "Accepted"
   | "Programmed"
   | "Ready"
+  | "Populated"
   | "Reconciling"
   | "Available"
   | "Stalled"
@@ -74,12 +76,14 @@ export interface PresentObject {
 export function conditionsOf(object: PresentObject, outcome: ObjectOutcome): readonly Condition[] {
   const accepted = acceptedOf(object, outcome);
   const programmed = programmedOf(object, outcome, accepted);
-  const ready = readyOf(accepted, programmed, outcome);
+  const populated = populatedOf(object, outcome);
+  const ready = readyOf(accepted, programmed, { ...outcome, populated });
   const contents: [ConditionType, ConditionNow][] = [
     ["Accepted", accepted],
     ["Programmed", programmed],
     ["Ready", ready],
   ];
+  if (populated !== undefined) contents.push(["Populated", populated]);
   if (object.kind === "Project") contents.push(["Available", availableOf(object, outcome, accepted)]);
   if (ready.status === "False") {
     const type = isTransient(ready.reason) ? "Reconciling" : "Stalled";
@@ -176,15 +180,35 @@ function byProgress(progress: RolloutProgress): ConditionContent {
 function readyOf(
   accepted: ConditionContent,
   programmed: ConditionContent,
-  { dataLoss }: ObjectOutcome,
+  { dataLoss, populated }: ObjectOutcome & { readonly populated: ConditionContent | undefined },
 ): ConditionContent {
   if (accepted.status === "False") return accepted;
   if (dataLoss !== undefined) return { status: "False", reason: "DataLost", message: dataLostMessage(dataLoss) };
   if (programmed.status === "False") return programmed;
+  if (populated?.status === "False") return populated;
   if (accepted.reason === "Accepted") return { status: "True", reason: "Ready", message: readyMessage };
   // What is worth knowing stands where people look first.
   return { status: "True", reason: accepted.reason, message: accepted.message };
 }
+
+/**
+ * Of a Project that declares a source of data. It is true for good: they are copied once. Undefined
+ * = nothing is declared, or nothing known yet.
+ */
+function populatedOf(object: PresentObject, { copy }: ObjectOutcome): ConditionContent | undefined {
+  const former = formerConditions(object).find(({ type }) => type === "Populated");
+  if (former?.status === "True" || (copy === undefined && former !== undefined)) return former as ConditionContent;
+  if (copy === undefined) return undefined;
+  if (copy.why !== undefined) return { status: "False", reason: copy.why.reason, message: faultMessage(copy.why) };
+  return copy.figures === undefined || copy.figures.refused === 0 ? populated : partlyPopulated;
+}
+
+const populated: ConditionContent = { status: "True", reason: "Copied", message: "The data were copied" };
+const partlyPopulated: ConditionContent = {
+  status: "True",
+  reason: "CopiedInPart",
+  message: "What could be copied was; status.dataSource says how much could not, and why",
+};
 
 /**
  * What is served now, unlike the others: it is turned back, and neither Ready nor health checks

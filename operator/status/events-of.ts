@@ -19,6 +19,16 @@ export const statusEventCatalogue = {
     action: "Reconcile",
     meaning: "80 % or more of a quota of the Project is used",
   },
+  DataCopied: {
+    type: "Normal",
+    action: "Copy",
+    meaning: "Data of another Project were copied into this one, as spec.dataSource says",
+  },
+  DataNotCopied: {
+    type: "Warning",
+    action: "Copy",
+    meaning: "Some data of another Project were not copied into this one; status.dataSource says how many, and why",
+  },
   DataPurged: {
     type: "Normal",
     action: "Purge",
@@ -39,6 +49,8 @@ export const statusEventCatalogue = {
 /** A reason that is an ordinary step on the way, and nothing to warn of. */
 export const ordinaryReasons: ReadonlySet<string> = new Set<Reason>([
   "CheckingStoredObjects",
+  "WaitingToCopy",
+  "Copying",
   "WaitingForReplicas",
   "WaitingForIssuer",
   "CredentialPending",

@@ -105,10 +105,10 @@ function escapedUnit(unit: number): string {
 const maxFaults = 5;
 
 function joined(faults: readonly Fault[]): string {
-  const sentences = faults.slice(0, maxFaults).map(placed);
+  const sentences = faults.slice(0, maxFaults).map(faultMessage);
   return faults.length > maxFaults ? `${sentences.join("; ")}; and more like these` : sentences.join("; ");
 }
 
-function placed({ message, pointer }: Fault): string {
+export function faultMessage({ message, pointer }: Fault): string {
   return pointer === undefined ? message : `${pointer}: ${message}`;
 }

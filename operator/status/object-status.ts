@@ -11,6 +11,7 @@ import type { Notice, Verdict } from "../model/verdict.ts";
 import type { KeyStatus } from "../resolve/key.ts";
 import type { UserStatus } from "../resolve/user.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed } from "./conditions.ts";
+import { dataSourceMembers } from "./data-source-status.ts";
 import { clipped } from "./messages.ts";
 import type { ObjectOutcome } from "./outcomes.ts";
 import { storedObjectsStatus } from "./stored-objects-status.ts";
@@ -60,6 +61,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
         children: childCounts(outcome.objects),
         ...limitMembers(former, outcome),
         ...usageMembers(object, former, outcome.usage),
+        ...dataSourceMembers(object, outcome.copy),
       };
     case "ApiResource":
       return {

@@ -15,6 +15,7 @@ import type { KeyStatus } from "../resolve/key.ts";
 import type { ProjectResolution } from "../resolve/project.ts";
 import type { UserStatus } from "../resolve/user.ts";
 import type { DeletionWait } from "../stored-data/advance-purges.ts";
+import type { CopyReport } from "../stored-data/data-copies.ts";
 import type { DataEvaluation } from "../stored-data/data-plan.ts";
 import type { DeletionRequest } from "../stored-data/deletion-requests.ts";
 import type { CheckReport, CheckReports } from "../stored-data/object-checks.ts";
@@ -87,6 +88,8 @@ export interface ReplicaReports {
   readonly building: ReadonlyMap<string, readonly string[]>;
   readonly usage: ReportedUsage;
   readonly checks: CheckReports;
+  /** What is copied into the Project; undefined = it declares nothing. */
+  readonly copy: CopyReport | undefined;
 }
 
 /** How far the newest configuration of an object has come. */
@@ -117,6 +120,8 @@ export interface ObjectOutcome {
   readonly usage?: ReportedUsage;
   /** What is known of its stored objects and the schema; absent = nothing new. */
   readonly check?: CheckReport;
+  /** Of a Project, what is copied into it; absent = nothing new. */
+  readonly copy?: CopyReport;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The installation that looks after the object; absent = none has taken it. */

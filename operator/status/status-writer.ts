@@ -13,6 +13,7 @@ import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import { applyStatus, differs } from "./apply-status.ts";
 import { formerConditions, isProgrammed, withAvailability } from "./conditions.ts";
+import { dataSourceEventsOf } from "./data-source-status.ts";
 import { eventsOf } from "./events-of.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, ProjectOutcome, RolloutProgress } from "./outcomes.ts";
@@ -141,7 +142,7 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
   const former = formerConditions(object);
   const { kind } = object;
   const { namespace, name, uid, generation = 0 } = object.metadata;
-  const ofData = [...quotaEventsOf(object.status, status)];
+  const ofData = [...quotaEventsOf(object.status, status), ...dataSourceEventsOf(object, status)];
   const events = [...eventsOf(former, status.conditions), ...ofData];
   for (const event of events) deps.recorder.emit({ kind, namespace, name, uid }, event);
   if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
@@ -224,6 +225,7 @@ function objectOutcome(
     baseUrl,
     now,
     ...(isProject && dataLoss !== undefined && { dataLoss }),
+    ...(isProject && reports.copy !== undefined && { copy: reports.copy }),
     ...(dataWait !== undefined && { dataWait }),
     ...(heldBy !== undefined && { heldBy }),
     ...(facts !== undefined && { facts }),

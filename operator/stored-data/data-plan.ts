@@ -75,6 +75,7 @@ export function planData(
     projectUid: project.metadata.uid,
     entries: [...retained, ...served.values()],
     ...(inventory?.deletedProjects !== undefined && { deletedProjects: inventory.deletedProjects }),
+    ...(inventory?.copied !== undefined && { copied: inventory.copied }),
   });
 }
 
@@ -131,7 +132,11 @@ function decidePurges(inventory: DataInventory, input: DataInput): DataInventory
   // A Project's deletion is applied once. A child that later drops its own Retain is unaffected.
   // Until then, the policy of the present spec is recorded, also of a Project that is no longer
   // served.
-  return { ...inventory, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
+  const policy = same === undefined ? "Retain" : same.spec.deletionPolicy;
+  const { copied: _copied, ...others } = inventory;
+  // What was copied goes with its Project; the next one of the name copies anew.
+  const isGoing = entries.some(({ purgeCause }) => purgeCause === inventory.projectUid);
+  return { ...(isGoing ? others : inventory), policy, entries };
 }
 
 function withDeletedProjects(

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { copies } from "../../core/config/copy-order.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { objectChecks } from "../../core/config/object-check.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -50,6 +51,7 @@ async function open(url = redis.url): Promise<OpenRedis> {
     publisher,
     purges: createPurges(own, publisher),
     checkOrders: createReplicaOrders(own, publisher, objectChecks),
+    copyOrders: createReplicaOrders(own, publisher, copies),
     acknowledgements: createAcknowledgements({ redisClient: own, timers: systemTimers }),
   };
 }

@@ -274,7 +274,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,
     refreshUsage: async () => undefined,
-    refreshChecks: async () => undefined,
+    refreshOrders: async () => undefined,
     sweepOrphans: async () => undefined,
   });
 }

@@ -84,6 +84,18 @@ export interface ProjectSpec {
   readonly serving: "ReadWrite" | "ReadOnly" | "Off";
   readonly suspend: boolean;
   readonly deletionPolicy: "Retain" | "Delete";
+  readonly copies?: {
+    readonly allow: "Nobody" | "Namespace";
+  };
+  readonly dataSourceRef?: {
+    readonly kind: "Project";
+    readonly name: string;
+  };
+  readonly dataSource?: {
+    readonly resources?: readonly string[];
+    readonly rootKeys?: readonly string[];
+    readonly omit?: readonly string[];
+  };
 }
 export interface ProjectStatus {
   readonly observedGeneration?: number;
@@ -120,6 +132,18 @@ export interface ProjectStatus {
     readonly limit: number;
     readonly nearlyFull: boolean;
   }[];
+  readonly dataSource?: {
+    readonly copied: number;
+    readonly refused: number;
+    readonly examples?: {
+      readonly resource?: string;
+      readonly id?: string;
+      readonly rootKey?: string;
+      readonly pointer?: string;
+      readonly reason: string;
+    }[];
+    readonly completedAt?: string;
+  };
   readonly conditions?: readonly ProjectCondition[];
 }
 export interface ProjectCondition {
@@ -138,6 +162,11 @@ export const projectSchema: SchemaNode = {
       "rule": "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
       "fieldPath": ".metadata.name",
       "message": "metadata.name may have lower-case letters, digits and -, up to 63 of them, and starts and ends with a letter or digit"
+    },
+    {
+      "rule": "!has(self.spec) || !has(self.spec.dataSourceRef) || self.spec.dataSourceRef.name != self.metadata.name",
+      "fieldPath": ".spec.dataSourceRef.name",
+      "message": "a Project can't be copied from itself"
     }
   ],
   "properties": {
@@ -159,6 +188,23 @@ export const projectSchema: SchemaNode = {
     "spec": {
       "type": "object",
       "default": {},
+      "x-kubernetes-validations": [
+        {
+          "rule": "has(self.dataSourceRef) == has(self.dataSource)",
+          "fieldPath": ".dataSource",
+          "message": "dataSourceRef says where data are copied from, and dataSource which; set both, or neither"
+        },
+        {
+          "rule": "has(self.dataSourceRef) == has(oldSelf.dataSourceRef) && (!has(self.dataSourceRef) || self.dataSourceRef == oldSelf.dataSourceRef)",
+          "fieldPath": ".dataSourceRef",
+          "message": "dataSourceRef can't change, be added or removed; delete the Project and create it again"
+        },
+        {
+          "rule": "!has(self.dataSource) || !has(oldSelf.dataSource) || self.dataSource == oldSelf.dataSource",
+          "fieldPath": ".dataSource",
+          "message": "dataSource can't change; delete the Project and create it again"
+        }
+      ],
       "properties": {
         "authentication": {
           "type": "object",
@@ -689,6 +735,88 @@ export const projectSchema: SchemaNode = {
             "Delete"
           ],
           "default": "Retain"
+        },
+        "copies": {
+          "type": "object",
+          "properties": {
+            "allow": {
+              "type": "string",
+              "enum": [
+                "Nobody",
+                "Namespace"
+              ],
+              "default": "Nobody"
+            }
+          }
+        },
+        "dataSourceRef": {
+          "type": "object",
+          "required": [
+            "kind",
+            "name"
+          ],
+          "properties": {
+            "kind": {
+              "type": "string",
+              "enum": [
+                "Project"
+              ]
+            },
+            "name": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 63
+            }
+          }
+        },
+        "dataSource": {
+          "type": "object",
+          "x-kubernetes-validations": [
+            {
+              "rule": "has(self.resources) || has(self.rootKeys)",
+              "message": "name what is copied, in resources or rootKeys"
+            },
+            {
+              "rule": "!has(self.omit) || self.omit.all(field, has(self.resources) && self.resources.exists(name, field.startsWith(name + '.')))",
+              "fieldPath": ".omit",
+              "message": "omit has fields of what is named in resources, such as users.email with resources [users]"
+            }
+          ],
+          "properties": {
+            "resources": {
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 100,
+              "x-kubernetes-list-type": "set",
+              "items": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 63
+              }
+            },
+            "rootKeys": {
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 100,
+              "x-kubernetes-list-type": "set",
+              "items": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 63
+              }
+            },
+            "omit": {
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 100,
+              "x-kubernetes-list-type": "set",
+              "items": {
+                "type": "string",
+                "minLength": 3,
+                "maxLength": 577
+              }
+            }
+          }
         }
       }
     }

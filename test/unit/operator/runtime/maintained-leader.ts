@@ -61,7 +61,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
     refreshUsage: () => call("stored"),
-    refreshChecks: async () => undefined,
+    refreshOrders: async () => undefined,
     sweepOrphans: () => call("sweep"),
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;

@@ -61,6 +61,7 @@ function outcomeOf(found: ProjectObjects, verdicts: readonly Verdict[]): Project
       building: new Map(),
       usage: { storedObjects: undefined, quotaUsage: undefined, isDue: false },
       checks: new Map(),
+      copy: undefined,
     },
     deletion: {
       purged: [],

@@ -1,0 +1,91 @@
+// An order of the operator to copy stored data of one Project into another one of its namespace,
+// and what a replica says of it. None of it has values of an object.
+
+import { parseOrUndefined } from "../json/parse-or-undefined.ts";
+import { copyingLockKey, copyProgressKey } from "./config-keys.ts";
+import type { OrderKind } from "./order-kind.ts";
+import type { ProjectRef } from "./types.ts";
+
+export interface CopyOrder {
+  /** Copied into. */
+  readonly project: ProjectRef;
+  /** Of that Project. */
+  readonly uid: string;
+  /** Copied from; of the same namespace. */
+  readonly source: { readonly name: string; readonly uid: string };
+  readonly resources: readonly string[];
+  readonly rootKeys: readonly string[];
+  /** Left out: a resource, and the path of a field in it. */
+  readonly omit: readonly OmittedField[];
+}
+
+export interface OmittedField {
+  readonly resource: string;
+  readonly path: readonly string[];
+}
+
+/** An object or value that was not copied. */
+export interface NotCopied {
+  /** Of an object, with `id`; else a root key's value. */
+  readonly resource?: string;
+  readonly id?: string;
+  readonly rootKey?: string;
+  /** RFC 6901 pointer to the first place at fault; absent = none is. */
+  readonly pointer?: string;
+  /** A keyword of the schema, or a code of an error, such as `not_unique`. */
+  readonly reason: string;
+}
+
+export interface CopyFigures {
+  /** Objects and root keys' values that are there now. */
+  readonly copied: number;
+  readonly refused: number;
+  /** The first ones of these, at most `maxNotCopied`. */
+  readonly examples: readonly NotCopied[];
+}
+
+/** `at` = how many of the resources, and then root keys, are done. */
+export type CopyProgress = CopyFigures & {
+  readonly at: number;
+  /** Id of the object of the next resource that came last; absent = none did. */
+  readonly after?: string;
+  /** A limit or quota of the Project has no room for the next object. */
+  readonly isFull?: true;
+};
+
+/** `endedAt` in Unix milliseconds. */
+export type CopyResult = CopyFigures & { readonly endedAt: number };
+
+export const maxNotCopied = 5;
+
+export const nothingCopied: CopyFigures = Object.freeze({ copied: 0, refused: 0, examples: Object.freeze([]) });
+
+const what = "copy";
+
+export const copies: OrderKind<CopyOrder, CopyProgress, CopyResult> = {
+  what,
+  progressKey: copyProgressKey,
+  lockKey: copyingLockKey,
+  write: (order) => JSON.stringify({ what, ...order }),
+  read(text) {
+    const read = parseOrUndefined(text) as (Partial<CopyOrder> & { readonly what?: unknown }) | null | undefined;
+    if (read?.what !== what) return undefined;
+    const { what: _what, ...order } = read;
+    const { project, uid, source, resources, rootKeys, omit } = order;
+    const names = [project?.namespace, project?.name, uid, source?.name, source?.uid];
+    if (names.some((name) => typeof name !== "string")) return undefined;
+    return [resources, rootKeys, omit].every(Array.isArray) ? (order as CopyOrder) : undefined;
+  },
+  readProgress(text) {
+    const read = parseOrUndefined(text) as Partial<CopyProgress> | null | undefined;
+    return typeof read?.at === "number" && hasFigures(read) ? (read as CopyProgress) : undefined;
+  },
+  readResult(text) {
+    const read = parseOrUndefined(text) as Partial<CopyResult> | null | undefined;
+    return typeof read?.endedAt === "number" && hasFigures(read) ? (read as CopyResult) : undefined;
+  },
+};
+
+function hasFigures({ copied, refused, examples }: Partial<CopyFigures>): boolean {
+  return typeof copied === "number" && typeof refused === "number" && Array.isArray(examples);
+}
