@@ -40,7 +40,7 @@ import { createSignInOffers } from "./openapi/handler.ts";
 import { createPlanCache, type PlanCache } from "./operation/plan-cache.ts";
 import { createWriteLock } from "./operation/write-lock.ts";
 import { type CachedPlan, createPipeline } from "./pipeline.ts";
-import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
+import { createQuotas, type Quotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
 import { hostName } from "./route/request-target.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
@@ -117,6 +117,7 @@ export interface DataPlane {
   readonly logger: Logger;
   /** For writes of objects that are not requests. */
   readonly preparer: Pick<CollectionPreparer, "prepare">;
+  readonly quotas: Pick<Quotas, "storeFor">;
   /** Which indexes are being built, for the operator's status. */
   buildingIndexes(): readonly BuildingIndexes[];
   /** How much of their quotas projects use, likewise. */
@@ -229,6 +230,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     metrics,
     logger,
     preparer,
+    quotas,
     buildingIndexes: preparer.building,
     usageReports: quotas.reports,
     close: () => close(options.drainMs),

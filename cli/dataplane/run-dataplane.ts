@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
+import type { CopyOrder } from "../../core/config/copy-order.ts";
 import { configFormat } from "../../core/config/fields.ts";
 import type { CheckOrder } from "../../core/config/object-check.ts";
 import type { PurgeOrder } from "../../core/config/purge-order.ts";
@@ -13,7 +14,7 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError, errorName } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
 import { pause, systemTimers } from "../../core/timers.ts";
-import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
+import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges, failureFacts } from "../../dataplane/config/carry-out-purges.ts";
 import { type CountingFailure, countStoredObjects } from "../../dataplane/config/count-stored-objects.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -24,6 +25,7 @@ import { carryOutChecks } from "../../dataplane/objects/check/carry-out-checks.t
 import { openAdminPort } from "../../dataplane/observe/admin-server.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
+import { carryOutCopies } from "../../dataplane/transfer/carry-out-copies.ts";
 import { openAdminToken } from "../admin-token.ts";
 import { type Cleanup, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
@@ -93,7 +95,7 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
   cleanup.add(() => plane.close());
   config.reportBuilding(() => plane.buildingIndexes());
   if (store === undefined) throw new Error("The data plane started without opening its store");
-  startOrders(config, store, logger, cleanup);
+  startOrders(config, { store, plane }, logger, cleanup);
   const sweep = sweepExpired({
     store,
     directory: config.directory,
@@ -120,13 +122,21 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
 }
 
 /** What the operator orders to be done with stored data. */
-function startOrders({ redisClient, directory }: FollowedConfig, store: Store, logger: Logger, cleanup: Cleanup): void {
+function startOrders(
+  { redisClient, directory }: FollowedConfig,
+  { store, plane }: { readonly store: Store; readonly plane: DataPlane },
+  logger: Logger,
+  cleanup: Cleanup,
+): void {
   const purges = carryOutPurges({
     redisClient,
     store,
     onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
     onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
-    onOpen: (orders) => checks.carryOut(orders),
+    onOpen(orders) {
+      checks.carryOut(orders);
+      copying.carryOut(orders);
+    },
   });
   const checks = carryOutChecks({
     redisClient,
@@ -138,7 +148,20 @@ function startOrders({ redisClient, directory }: FollowedConfig, store: Store, l
     onFailed: (order, error) =>
       logger.warn("Check of stored objects failed", { ...checkFacts(order), error: errorName(error) }),
   });
+  const copying = carryOutCopies({
+    redisClient,
+    store,
+    directory,
+    preparer: plane.preparer,
+    storeFor: plane.quotas.storeFor,
+    recordDone: purges.recordDone,
+    onDone: (order, { copied, refused }) =>
+      logger.info("Data of another Project copied", { ...copyFacts(order), copied, refused }),
+    onFailed: (order, error) =>
+      logger.warn("Copy of another Project's data failed", { ...copyFacts(order), error: errorName(error) }),
+  });
   cleanup.add(() => checks.stop());
+  cleanup.add(() => copying.stop());
   cleanup.add(() => purges.stop());
 }
 
@@ -235,6 +258,10 @@ function countingFacts({ projects, error }: CountingFailure): Fields {
 
 function checkFacts({ project, resource }: CheckOrder): Fields {
   return { namespace: project.namespace, project: project.name, resource };
+}
+
+function copyFacts({ project, source }: CopyOrder): Fields {
+  return { namespace: project.namespace, project: project.name, source: source.name };
 }
 
 /** By the same names as in the operator's audit log. */

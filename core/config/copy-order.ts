@@ -58,8 +58,6 @@ export type CopyResult = CopyFigures & { readonly endedAt: number };
 
 export const maxNotCopied = 5;
 
-export const nothingCopied: CopyFigures = Object.freeze({ copied: 0, refused: 0, examples: Object.freeze([]) });
-
 const what = "copy";
 
 export const copies: OrderKind<CopyOrder, CopyProgress, CopyResult> = {

@@ -24,13 +24,16 @@ export interface CarryOutDeps<Order, Result> {
 export type Step<Progress, Result> = (before: Progress | undefined) => Promise<StepEnd<Progress, Result>>;
 
 export type StepEnd<Progress, Result> =
-  | { readonly isDone: false; readonly progress: Progress }
+  /** `waits`: nothing more can be done now; it is tried again after some seconds. */
+  | { readonly isDone: false; readonly progress: Progress; readonly waits?: true }
   | { readonly isDone: true; readonly result: Result };
 
 export interface OrderWork<Order, Progress, Result> {
   readonly kind: OrderKind<Order, Progress, Result>;
   /** How an order is carried out; undefined while that can't be done here. */
   readonly begin: (order: Order, signal: AbortSignal) => Promise<Step<Progress, Result> | undefined>;
+  /** After each step, as a part of the time that it took; 1 by default. */
+  readonly pauseRatio?: number;
 }
 
 export interface CarriedOrders {
@@ -47,6 +50,8 @@ export interface CarriedOrders {
 const lockMs = 10_000;
 /** How long a position is kept where no replica goes on. */
 const expirySeconds = 86_400;
+/** Until an order that waits is tried again here. */
+const waitMs = 3_000;
 /** At least, after each step. */
 const minPauseMs = 2;
 
@@ -59,6 +64,8 @@ export function carryOutOrders<Order, Progress, Result>(
   const stopping = new AbortController();
   const lock = createLock(redisClient, lockKey);
   const figures = createFiguresWriter(redisClient);
+  /** By id of those that wait, from when on they are tried again. */
+  let waiting: ReadonlyMap<string, number> = new Map();
   let running: Promise<void> | undefined;
 
   const run = async (orders: readonly (readonly [string, Order])[]): Promise<void> => {
@@ -66,7 +73,9 @@ export function carryOutOrders<Order, Progress, Result>(
     for (const [id, order] of orders) {
       if (stopping.signal.aborted || !(await lock.hold())) break;
       const given = { id, order, lock, figures, signal: stopping.signal };
-      await new CarriedOrder(deps, work, given).run().catch((error: unknown) => deps.onFailed(order, error));
+      const carried = new CarriedOrder(deps, work, given).run();
+      const waits = await carried.catch((error: unknown) => void deps.onFailed(order, error));
+      if (waits) waiting = new Map(waiting).set(id, systemMonotonic() + waitMs);
     }
     await lock.release();
   };
@@ -74,8 +83,10 @@ export function carryOutOrders<Order, Progress, Result>(
   return {
     carryOut(open) {
       if (running !== undefined || stopping.signal.aborted) return;
+      const now = systemMonotonic();
+      waiting = new Map([...waiting].filter(([, until]) => until > now));
       const orders = [...open].flatMap(([id, text]) => {
-        const order = read(text);
+        const order = waiting.has(id) ? undefined : read(text);
         return order === undefined ? [] : [[id, order] as const];
       });
       if (orders.length === 0) return;
@@ -136,22 +147,29 @@ class CarriedOrder<Order, Progress, Result> {
     this.#given = given;
   }
 
-  async run(): Promise<void> {
+  /** Resolves with true where the order waits. */
+  async run(): Promise<boolean> {
     const { keepEveryMs = 1_000 } = this.#deps;
+    const { pauseRatio = 1 } = this.#work;
     const { signal, order } = this.#given;
     const step = await this.#work.begin(order, signal);
-    if (step === undefined) return;
+    if (step === undefined) return false;
     let progress: Progress | undefined = await this.#kept();
     for (let keptAt = systemMonotonic(); ; ) {
       const began = systemMonotonic();
       const next = await step(progress);
-      if (next.isDone) return await this.#end(next.result);
+      if (next.isDone) {
+        await this.#end(next.result);
+        return false;
+      }
       progress = next.progress;
-      // Never more than half of the time, however long a step took.
-      const mayGoOn = await pauseUnlessAborted(systemTimers, Math.max(minPauseMs, systemMonotonic() - began), signal);
+      if (next.waits) return await this.#keep(next.progress);
+      // However long a step took, a part of the time is left to requests.
+      const pauseMs = Math.max(minPauseMs, (systemMonotonic() - began) * pauseRatio);
+      const mayGoOn = await pauseUnlessAborted(systemTimers, pauseMs, signal);
       if (mayGoOn && systemMonotonic() - keptAt < keepEveryMs) continue;
       keptAt = systemMonotonic();
-      if (!(await this.#keep(next.progress)) || !mayGoOn) return;
+      if (!(await this.#keep(next.progress)) || !mayGoOn) return false;
     }
   }
 

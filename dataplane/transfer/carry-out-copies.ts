@@ -1,0 +1,154 @@
+// Carries out the operator's orders to copy stored data of one Project into another one. It reads as
+// an export does and writes as an import: what is there already stays as it is, so a copy that broke
+// off goes on a little before where it ended. Both Projects have to be served all the time.
+
+import { type CopyOrder, type CopyProgress, type CopyResult, copies } from "../../core/config/copy-order.ts";
+import { anonymous } from "../authenticate/caller.ts";
+import {
+  type CarriedOrders,
+  type CarryOutDeps,
+  carryOutOrders,
+  type Step,
+  type StepEnd,
+} from "../config/carry-out-orders.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
+import type { CollectionPreparer } from "../objects/prepare-collection.ts";
+import type { DataStore } from "../store/port.ts";
+import type { DocumentReads } from "../store/ports/documents.ts";
+import type { ObjectLists } from "../store/ports/lists.ts";
+import { idIn } from "../store/ports/objects.ts";
+import { collectionOf, documentOf } from "../store/ports/refs.ts";
+import { type Copied, copyObject, copyValue, nothingCopied, withCopied } from "./copy-item.ts";
+import { readObjects } from "./read-objects.ts";
+import { type ObjectTarget, objectTarget, valueTarget } from "./write-object.ts";
+
+export interface CarryOutCopiesDeps extends CarryOutDeps<CopyOrder, CopyResult> {
+  /** Read from. */
+  readonly store: Pick<ObjectLists, "scan"> & DocumentReads;
+  readonly directory: Pick<Directory, "project" | "dataLost">;
+  readonly preparer: Pick<CollectionPreparer, "prepare">;
+  /** Written to: for a project with a quota the one that enforces it. */
+  readonly storeFor: (project: LiveProject) => DataStore;
+}
+
+export function carryOutCopies(deps: CarryOutCopiesDeps): CarriedOrders {
+  const begin = async (order: CopyOrder) => copying(deps, order);
+  // Somebody waits for it.
+  return carryOutOrders(deps, { kind: copies, begin, pauseRatio: 0.5 });
+}
+
+/** Objects that are written together: validating them takes a few milliseconds. */
+const objectsPerStep = 128;
+
+type CopyStep = StepEnd<CopyProgress, CopyResult>;
+
+function copying(deps: CarryOutCopiesDeps, order: CopyOrder): Step<CopyProgress, CopyResult> {
+  const { store, storeFor } = deps;
+  const { resources, rootKeys } = order;
+  /** Of the resource whose turn it is. */
+  let reading: Reading | undefined;
+
+  const copyObjects = async (name: string, before: CopyProgress): Promise<CopyStep> => {
+    const { from } = (await served(deps, order)) ?? {};
+    const source = from?.resources.get(name);
+    if (from === undefined || source === undefined) return waits(before);
+    reading ??= new Reading(
+      readObjects(store, { collection: collectionOf(from.config, source.config), after: before.after }),
+    );
+    const texts = await reading.next(objectsPerStep);
+    const last = texts.at(-1);
+    if (last === undefined) {
+      reading = undefined;
+      return isNext(before);
+    }
+    const target = await preparedTarget(deps, order, name);
+    if (target === undefined) return waits(before);
+    const omitted = order.omit.filter((field) => field.resource === name).map(({ path }) => path);
+    // All begin in the turn in which the Project was found to be served.
+    const all = await Promise.all(texts.map((text) => copyObject(target, text, omitted)));
+    return counted(before, all, { at: before.at, after: idIn(last) });
+  };
+
+  const copyRootKey = async (name: string, before: CopyProgress): Promise<CopyStep> => {
+    const { from, into } = (await served(deps, order)) ?? {};
+    const [source, rootKey] = [from?.rootKeys.get(name), into?.rootKeys.get(name)];
+    if (from === undefined || into === undefined || !source || !rootKey) return waits(before);
+    const found = await store.readAt(documentOf(from.config, source), []);
+    if (found.outcome !== "found") return isNext(before);
+    const still = (await served(deps, order))?.into;
+    if (still !== into) return waits(before);
+    const target = valueTarget({ store: storeFor(into), project: into, rootKey, caller: anonymous });
+    return counted(before, [await copyValue(target, found.text)], { at: before.at + 1 });
+  };
+
+  return async (before = nothingCopied) => {
+    const resource = resources[before.at];
+    const rootKey = rootKeys[before.at - resources.length];
+    if (resource !== undefined) return copyObjects(resource, before);
+    if (rootKey !== undefined) return copyRootKey(rootKey, before);
+    const { copied, refused, examples } = before;
+    return { isDone: true, result: { copied, refused, examples, endedAt: Date.now() } };
+  };
+}
+
+/** Both Projects of the order; undefined while one of them is not served here. */
+async function served(
+  { directory }: Pick<CarryOutCopiesDeps, "directory">,
+  { project, uid, source }: CopyOrder,
+): Promise<{ readonly from: LiveProject; readonly into: LiveProject } | undefined> {
+  const from = await directory.project({ namespace: project.namespace, name: source.name });
+  const into = await directory.project(project);
+  if (directory.dataLost() || from.outcome !== "found" || into.outcome !== "found") return undefined;
+  const areThese = from.value.config.uid === source.uid && into.value.config.uid === uid;
+  return areThese ? { from: from.value, into: into.value } : undefined;
+}
+
+/** Once the store knows the indexes of the resource. */
+async function preparedTarget(
+  deps: CarryOutCopiesDeps,
+  order: CopyOrder,
+  name: string,
+): Promise<ObjectTarget | undefined> {
+  for (;;) {
+    const project = (await served(deps, order))?.into;
+    const resource = project?.resources.get(name);
+    if (project === undefined || resource === undefined) return undefined;
+    const target = objectTarget(deps.storeFor(project), project, resource);
+    const preparing = deps.preparer.prepare(resource, target.collection);
+    if (preparing === undefined) return target;
+    await preparing;
+  }
+}
+
+/** A part of some batches at a time. */
+class Reading {
+  readonly #batches: AsyncIterator<readonly string[]>;
+  #read: readonly string[] = [];
+
+  constructor(batches: AsyncIterable<readonly string[]>) {
+    this.#batches = batches[Symbol.asyncIterator]();
+  }
+
+  /** None at the end. */
+  async next(most: number): Promise<readonly string[]> {
+    if (this.#read.length === 0) this.#read = (await this.#batches.next()).value ?? [];
+    const texts = this.#read.slice(0, most);
+    this.#read = this.#read.slice(most);
+    return texts;
+  }
+}
+
+function counted(before: CopyProgress, all: readonly Copied[], place: Pick<CopyProgress, "at" | "after">): CopyStep {
+  const figures = withCopied(before, all);
+  return figures === undefined
+    ? waits({ ...before, isFull: true })
+    : { isDone: false, progress: { ...place, ...figures } };
+}
+
+function isNext({ at, copied, refused, examples }: CopyProgress): CopyStep {
+  return { isDone: false, progress: { at: at + 1, copied, refused, examples } };
+}
+
+function waits(progress: CopyProgress): CopyStep {
+  return { isDone: false, progress, waits: true };
+}
