@@ -188,6 +188,7 @@ export function leader(world: World = {}) {
     },
     usageDue: new Map(),
     checks: { heldSchemas: async () => new Map(), reportsOf: async () => new Map() },
+    copies: { reportOf: async () => undefined },
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
