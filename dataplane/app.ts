@@ -40,7 +40,7 @@ import { createSignInOffers } from "./openapi/handler.ts";
 import { createPlanCache, type PlanCache } from "./operation/plan-cache.ts";
 import { createWriteLock } from "./operation/write-lock.ts";
 import { type CachedPlan, createPipeline } from "./pipeline.ts";
-import { createQuotas, type Quotas, type UsageReport } from "./quotas/quotas.ts";
+import { createQuotas, type Quotas } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
 import { hostName } from "./route/request-target.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
@@ -117,11 +117,10 @@ export interface DataPlane {
   readonly logger: Logger;
   /** For writes of objects that are not requests. */
   readonly preparer: Pick<CollectionPreparer, "prepare">;
-  readonly quotas: Pick<Quotas, "storeFor">;
+  /** Likewise, and how much of them projects use, for the operator's status. */
+  readonly quotas: Pick<Quotas, "storeFor" | "reports">;
   /** Which indexes are being built, for the operator's status. */
   buildingIndexes(): readonly BuildingIndexes[];
-  /** How much of their quotas projects use, likewise. */
-  usageReports(): readonly UsageReport[];
   /**
    * Reports "not ready", accepts requests for `drainMs` more, completes those under way within
    * `closeTimeoutMs`, then closes everything but a store that the caller opened.
@@ -232,7 +231,6 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     preparer,
     quotas,
     buildingIndexes: preparer.building,
-    usageReports: quotas.reports,
     close: () => close(options.drainMs),
   };
 }

@@ -93,7 +93,8 @@ const conditionsText = `Every object has these conditions, each with the \`obser
 |---|---|
 | \`Accepted\` | The spec is valid, and what it refers to exists |
 | \`Programmed\` | Every data-plane replica serves this generation and nothing older. Stays \`True\` when replicas restart, or are added or removed |
-| \`Ready\` | \`Accepted\` and \`Programmed\` are true and, of a Project, its stored data are not lost (\`DataLost\`). A Project's \`Ready\` does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
+| \`Ready\` | \`Accepted\` and \`Programmed\` are true and, of a Project, its stored data are not lost (\`DataLost\`) and \`Populated\` isn't false. A Project's \`Ready\` does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
+| \`Populated\` | Of a Project with \`spec.dataSourceRef\`: the data were copied, all of them (\`Copied\`) or those that could be (\`CopiedInPart\`). Once true it stays true. \`False\`: not yet, and the Project is served meanwhile |
 | \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: the operator cannot reach Redis or has lost the fleet's key ring, or every live replica refuses the newest configuration. A replica counts as live for fifteen seconds after its last sign of life, so this is as late where replicas or Redis are killed. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
 | \`StoredObjectsValid\` | Of an ApiResource with \`spec.schemaChange.storedObjects\`: all stored objects met the schema of the spec when they were checked last. \`False\`: some didn't. \`Unknown\`: they haven't all been checked against it. \`Ready\` doesn't depend on it |
 | \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |

@@ -107,7 +107,7 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
   const reporter = reportUsage({
     redisClient: config.redisClient,
     replica: nameOf(options),
-    reports: plane.usageReports,
+    reports: plane.quotas.reports,
   });
   cleanup.add(() => reporter.stop());
   const counting = countStoredObjects({

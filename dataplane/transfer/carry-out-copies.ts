@@ -52,9 +52,7 @@ function copying(deps: CarryOutCopiesDeps, order: CopyOrder): Step<CopyProgress,
     const { from } = (await served(deps, order)) ?? {};
     const source = from?.resources.get(name);
     if (from === undefined || source === undefined) return waits(before);
-    reading ??= new Reading(
-      readObjects(store, { collection: collectionOf(from.config, source.config), after: before.after }),
-    );
+    reading ??= new Reading(readObjects(store, { collection: collectionOf(from.config, source), after: before.after }));
     const texts = await reading.next(objectsPerStep);
     const last = texts.at(-1);
     if (last === undefined) {

@@ -67,7 +67,7 @@ describeServedEverywhere("data that are stored and not served", (serve) => {
     await eventually(async () => {
       // The same each time: it adds nothing, and has the replica look.
       await put(served, "/json/other/c");
-      const [report] = served.plane.usageReports();
+      const [report] = served.plane.quotas.reports();
       expect(report?.quotas.bytes?.used).toBeGreaterThan(3 * text.length + text.length);
     });
     served.change(withLimits({ quota: { bytes: 1_800 } }));

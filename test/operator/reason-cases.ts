@@ -56,6 +56,72 @@ const checked = books({
   schemaChange: { storedObjects: "Refuse" },
 });
 
+/** A Project that begins with what `spec` says of another one. */
+const copied = (name: string, spec: object = {}) =>
+  declared("Project", "shop", {
+    dataSourceRef: { kind: "Project", name },
+    dataSource: { rootKeys: ["settings"] },
+    ...spec,
+  });
+const settings = (of: string) => declared("RootKey", `${of}-settings`, { projectRef: { name: of }, key: "settings" });
+const willing = declared("Project", "other", { copies: { allow: "Namespace" } });
+
+const copying: readonly ReasonCase[] = [
+  {
+    reason: "SourceNotFound",
+    kind: "Project",
+    name: "shop",
+    when: "there is no Project to copy from",
+    given: (tenant) => tenant.create(copied("other"), settings("shop")),
+    says: ["/spec/dataSourceRef/name", 'has no Project "other"'],
+    heal: (tenant) => tenant.create(willing, settings("other")),
+  },
+  {
+    reason: "WaitingToCopy",
+    kind: "Project",
+    name: "shop",
+    when: "what is to be copied has no place yet",
+    given: (tenant) => tenant.create(willing, settings("other"), copied("other")),
+    says: ['This Project serves no RootKey "settings" yet'],
+    heal: (tenant) => tenant.create(settings("shop")),
+  },
+  {
+    reason: "CopyNotAllowed",
+    kind: "Project",
+    name: "shop",
+    when: "the other Project does not agree",
+    given: (tenant) =>
+      tenant.create(declared("Project", "other"), settings("other"), copied("other"), settings("shop")),
+    says: ['Project "other" doesn\'t allow copies', "spec.copies.allow to Namespace"],
+    heal: (tenant) => tenant.edit("Project", "other", { copies: { allow: "Namespace" } }),
+  },
+  {
+    reason: "QuotaExceeded",
+    kind: "Project",
+    name: "shop",
+    when: "a quota leaves no room for what is copied",
+    async given(tenant) {
+      const { fleet, namespace } = tenant;
+      const books = (of: string) =>
+        declared("ApiResource", `${of}-books`, {
+          projectRef: { name: of },
+          resourceName: "books",
+          schema: {},
+          access: { create: "Anyone" },
+        });
+      await tenant.create(willing, books("other"));
+      await tenant.reports("ApiResource", "other-books", "Ready");
+      for (const title of ["Momo", "Emma"])
+        await fleet.replicas[0]?.send(`/${namespace}/other/api/books`, { method: "POST", body: { title } });
+      const limits = { quota: { objects: 1 } };
+      const dataSource = { resources: ["books"] };
+      await tenant.create(copied("other", { limits, dataSource }), books("shop"));
+    },
+    says: ["There is no room", "raise spec.limits.quota"],
+    heal: (tenant) => tenant.edit("Project", "shop", { limits: { quota: { objects: 2 } } }),
+  },
+];
+
 const healing: readonly ReasonCase[] = [
   {
     reason: "CheckingStoredObjects",
@@ -290,4 +356,4 @@ const noticed: readonly ReasonCase[] = [
   },
 ];
 
-export const reasonCases: readonly ReasonCase[] = [...healing, ...stalling, refusedByData, ...noticed];
+export const reasonCases: readonly ReasonCase[] = [...healing, ...copying, ...stalling, refusedByData, ...noticed];

@@ -68,8 +68,9 @@ describe.concurrent("the reason", () => {
       for (const part of says) expect(Ready?.message).toContain(part);
       await heal(tenant);
       const conditions = await tenant.reports(kind, name, "Ready", { withinMs: 120_000 });
+      const populated = conditions["Populated"] === undefined ? [] : ["Populated"];
       const available = kind === "Project" ? ["Available"] : [];
-      expect(Object.keys(conditions).sort()).toEqual(["Accepted", ...available, "Programmed", "Ready"]);
+      expect(Object.keys(conditions).sort()).toEqual(["Accepted", ...available, ...populated, "Programmed", "Ready"]);
       expect(kstatusOf(await tenant.get(kind, name))).toBe("Current");
     });
   }
@@ -324,6 +325,8 @@ describe("the catalogue", () => {
       "ReplicasOutdated",
       // external-issuers.test.ts.
       "WaitingForIssuer",
+      // data-copies.test.ts.
+      "Copying",
       // revoked-beside-hashes.test.ts.
       "CredentialPending",
     ];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { insertAt, isTooDeep, type Path, putAt, readAt, removeAt } from "../../../../core/json/splice.ts";
+import { insertAt, isTooDeep, type Path, putAt, readAt, removeAt, withoutPath } from "../../../../core/json/splice.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
 const maxDepth = 64;
@@ -290,5 +290,21 @@ describe("large documents", () => {
     const result = insertAt(deep, path, "1", maxDepth);
     expect(result).toMatchObject({ outcome: "created" });
     if (result.outcome === "created") expect(readAt(result.document, path)).toEqual({ outcome: "found", text: "1" });
+  });
+});
+
+describe("a member at a path of names", () => {
+  it.each([
+    ['{"a":1,"b":2,"c":3}', ["b"], '{"a":1,"c":3}'],
+    ['{"a":1,"b":2}', ["b"], '{"a":1}'],
+    ['{"a":1}', ["a"], "{}"],
+    ['{"a":{"b":{"c":1.0,"d":2}},"e":1}', ["a", "b", "c"], '{"a":{"b":{"d":2}},"e":1}'],
+    ['{"a":"b","b":1}', ["a", "b"], '{"a":"b","b":1}'],
+    ['{"a":{"b":1}}', ["a", "c"], '{"a":{"b":1}}'],
+    ['{"a":[{"b":1},{"c":2}],"d":3}', ["a", "b"], '{"d":3}'],
+    ['{"a\\"b":1,"c":{"a\\"b":2}}', ['a"b'], '{"c":{"a\\"b":2}}'],
+    ["[1]", ["a"], "[1]"],
+  ])("of %s is left out, %j, and an array above it as a whole", (text, path, expected) => {
+    expect(withoutPath(text, path)).toBe(expected);
   });
 });

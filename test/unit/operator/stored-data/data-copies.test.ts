@@ -67,7 +67,10 @@ function start(): void {
 
 function declare(name: string, spec: JsonObject | Project["spec"], more: object = {}): void {
   const { metadata } = projects.get(name) ?? {};
-  projects.set(name, { ...(stored("Project", name, { ...(metadata && { metadata }), spec: spec as JsonObject }) as Project), ...more });
+  projects.set(name, {
+    ...(stored("Project", name, { ...(metadata && { metadata }), spec: spec as JsonObject }) as Project),
+    ...more,
+  });
 }
 
 function serve(name: string, schema: JsonObject | undefined, rootKeys: readonly string[] = ["settings"]): void {
