@@ -18,6 +18,9 @@ export interface EraseSettings {
   readonly tokenFile: string | undefined;
 }
 
+/** As shells have it for SIGINT. */
+const interrupted = 130;
+
 const program = {
   name: "jsonplane",
   refusalOf: (error: unknown) =>
@@ -25,7 +28,8 @@ const program = {
 };
 
 export async function runErase(text: string, settings: EraseSettings): Promise<number> {
-  return await runProgram(program, async (cleanup) => {
+  let isOver = false;
+  const code = await runProgram(program, async (cleanup) => {
     const { stopping: signal } = cleanup;
     const base = baseOf(text);
     const owner = ownerOf(settings);
@@ -34,8 +38,11 @@ export async function runErase(text: string, settings: EraseSettings): Promise<n
     if (file !== undefined) cleanup.add(() => file.close());
     const out = (line: string): void => void process.stdout.write(`${line}\n`);
     const confirmed = async (question: string) => (settings.yes ? true : await ask(question, signal));
-    return { ended: erase({ service, out, file, confirmed }, { base, owner }) };
+    const ended = erase({ service, out, file, confirmed }, { base, owner });
+    return { ended: ended.finally(() => (isOver = true)) };
   });
+  // A signal has ended it, before all was deleted.
+  return code === 0 && !isOver ? interrupted : code;
 }
 
 function baseOf(text: string): string {
@@ -59,6 +66,10 @@ async function ask(question: string, signal: AbortSignal): Promise<boolean | und
   const terminal = createInterface({ input, output });
   try {
     return (await terminal.question(`${question}? [y/N] `, { signal })).trim().toLowerCase() === "y";
+  } catch {
+    // Ctrl-C or Ctrl-D.
+    output.write("\n");
+    return false;
   } finally {
     terminal.close();
   }
