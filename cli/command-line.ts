@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Setting } from "../core/env/read-settings.ts";
 import { nearest } from "../core/nearest.ts";
-import type { Command } from "./command.ts";
+import type { Command, CommandArgument } from "./command.ts";
 import { commandHelp, programHelp } from "./help.ts";
 
 export interface Terminal {
@@ -36,7 +36,8 @@ export async function runCommandLine(
   if (rest.includes("--help") || rest.includes("-h")) return showHelp(commands, command.name, terminal);
 
   const parsed = parseWords(command, rest);
-  const prepared = command.prepare({ flags: parsed.flags, environment: terminal.environment }, parsed.argument);
+  const sources = { flags: parsed.flags, environment: terminal.environment };
+  const prepared = command.prepare(sources, parsed.argument, parsed.second);
   const faults = [...parsed.faults, ...("faults" in prepared ? prepared.faults : [])];
   if (faults.length > 0 || !("run" in prepared)) return refuse(terminal, command, faults);
   return await prepared.run();
@@ -50,6 +51,7 @@ function startsWith(words: readonly string[], name: string): boolean {
 interface ParsedWords {
   readonly flags: ReadonlyMap<string, string>;
   readonly argument: string;
+  readonly second: string;
   readonly faults: readonly string[];
 }
 
@@ -72,10 +74,13 @@ function parseWords(command: Command, words: readonly string[]): ParsedWords {
     if (fault !== undefined) faults.push(fault);
     else flags.set(token.name, token.value ?? "true");
   }
-  const argument = command.argument?.isList
-    ? positionals.join(" ")
-    : (positionals[0] ?? command.argument?.fallback ?? "");
-  return { flags, argument, faults: [...faults, ...argumentFaults(command, positionals)] };
+  const argument = command.argument?.isList ? positionals.join(" ") : wordAt(positionals, 0, command.argument);
+  const second = wordAt(positionals, 1, command.second);
+  return { flags, argument, second, faults: [...faults, ...argumentFaults(command, positionals)] };
+}
+
+function wordAt(positionals: readonly string[], at: number, argument: CommandArgument | undefined): string {
+  return argument === undefined ? "" : (positionals[at] ?? argument.fallback ?? "");
 }
 
 interface OptionToken {
@@ -99,12 +104,12 @@ function optionFault({ name, rawName, value }: OptionToken, settings: readonly S
   return undefined;
 }
 
-function argumentFaults({ argument }: Command, positionals: readonly string[]): readonly string[] {
+function argumentFaults({ argument, second }: Command, positionals: readonly string[]): readonly string[] {
   if (argument?.isList) return [];
-  const [first, ...more] = argument === undefined ? [undefined, ...positionals] : positionals;
-  if (argument !== undefined && first === undefined && argument.fallback === undefined)
-    return [`${argument.name} is missing: ${argument.help}`];
-  return more.map((word) => `unexpected argument ${JSON.stringify(word)}`);
+  const taken = [argument, second].filter((each) => each !== undefined);
+  const missing = taken.find(({ fallback }, at) => positionals[at] === undefined && fallback === undefined);
+  if (missing !== undefined) return [`${missing.name} is missing: ${missing.help}`];
+  return positionals.slice(taken.length).map((word) => `unexpected argument ${JSON.stringify(word)}`);
 }
 
 function unknownCommand(commands: readonly Command[], words: readonly string[]): string {

@@ -29,40 +29,45 @@ export interface CommandDefinition<T extends SettingTable, Needed extends keyof 
   /** One line. */
   readonly summary: string;
   readonly argument?: CommandArgument;
+  /** A second word. */
+  readonly second?: CommandArgument;
   readonly settings: T;
   /** What it can't run without and has no default for. */
   readonly needs?: readonly Needed[];
-  /** Resolves with the exit code. `argument` is empty for a command that takes none. */
-  readonly run: (settings: CommandSettings<T, Needed>, argument: string) => Promise<number>;
+  /** Resolves with the exit code. Each word is empty for a command that takes none. */
+  readonly run: (settings: CommandSettings<T, Needed>, argument: string, second: string) => Promise<number>;
 }
 
 export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly argument?: CommandArgument;
+  readonly second?: CommandArgument;
   readonly settings: SettingTable;
   /** Either what is wrong with the settings, or how to run with them. */
   prepare(
     sources: SettingSources,
     argument: string,
+    second: string,
   ): { readonly faults: readonly string[] } | { readonly run: () => Promise<number> };
 }
 
 export function defineCommand<T extends SettingTable, const Needed extends keyof T = never>(
   definition: CommandDefinition<T, Needed>,
 ): Command {
-  const { name, summary, settings, argument } = definition;
+  const { name, summary, settings, argument, second } = definition;
   return {
     name,
     summary,
     settings,
     ...(argument !== undefined && { argument }),
-    prepare(sources, value) {
+    ...(second !== undefined && { second }),
+    prepare(sources, ...words) {
       const read = readSettings(settings, sources);
       if (!read.ok) return { faults: read.faults };
       const faults = (definition.needs ?? []).filter((key) => read.values[key] === undefined).map(missing);
       if (faults.length > 0) return { faults };
-      return { run: () => definition.run(read.values as CommandSettings<T, Needed>, value) };
+      return { run: () => definition.run(read.values as CommandSettings<T, Needed>, ...words) };
     },
   };
 

@@ -8,6 +8,7 @@ import { devCommand } from "./dev/command.ts";
 import { eraseCommand } from "./erase/command.ts";
 import { exportCommand } from "./export/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
+import { importCommand } from "./import/command.ts";
 import { initCommand } from "./init/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { validateCommand } from "./validate/command.ts";
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   validateCommand,
   watchCommand,
   exportCommand,
+  importCommand,
   eraseCommand,
   operatorCommand,
   dataplaneCommand,

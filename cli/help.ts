@@ -1,7 +1,7 @@
 // Turns the commands into what `--help` prints.
 
 import { variableOf } from "../core/env/read-settings.ts";
-import type { Command } from "./command.ts";
+import type { Command, CommandArgument } from "./command.ts";
 
 export function programHelp(commands: readonly Command[]): string {
   const lines = commands.map((command) => [usage(command), command.summary] as const);
@@ -22,7 +22,7 @@ export function commandHelp(command: Command): string {
     const shown = short === undefined ? long : `-${short}, ${long}`;
     return [shown, isSwitch || !fallback ? help : `${help} (${fallback})`, variableOf(flag), long] as const;
   });
-  const { argument } = command;
+  const words = [command.argument, command.second].filter((each) => each !== undefined);
   const hasSettings = settings.length > 0;
   const flags = [
     ...columns(settings.map(([flag, help]) => [flag, help])),
@@ -36,15 +36,18 @@ export function commandHelp(command: Command): string {
     "",
     `Usage: jsonplane ${usage(command)}${hasSettings ? " [flags]" : ""}`,
     "",
-    ...(argument === undefined ? [] : [...columns([[argument.name, argument.help]]), ""]),
+    ...(words.length === 0 ? [] : [...columns(words.map(({ name, help }) => [name, help])), ""]),
     ...(hasSettings ? flags : []),
   ].join("\n");
 }
 
-function usage({ name, argument }: Command): string {
-  if (argument === undefined) return name;
-  if (argument.isList) return `${name} [${argument.name}…]`;
-  return argument.fallback === undefined ? `${name} ${argument.name}` : `${name} [${argument.name}]`;
+function usage({ name, argument, second }: Command): string {
+  return [name, ...[argument, second].flatMap((each) => (each === undefined ? [] : [shown(each)]))].join(" ");
+}
+
+function shown({ name, isList, fallback }: CommandArgument): string {
+  if (isList) return `[${name}…]`;
+  return fallback === undefined ? name : `[${name}]`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): readonly string[] {

@@ -2,10 +2,9 @@
 // where there is none. Exit code 1 where the server refuses, or objects are left.
 
 import { createInterface } from "node:readline/promises";
-import { readPublicUrl } from "../../core/env/setting-readers.ts";
 import { runProgram } from "../run-program.ts";
 import { credentialFrom } from "../service/credential.ts";
-import { createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { erase } from "./erase.ts";
 import { ExportedFile } from "./exported-file.ts";
 
@@ -31,7 +30,7 @@ export async function runErase(text: string, settings: EraseSettings): Promise<n
   let isOver = false;
   const code = await runProgram(program, async (cleanup) => {
     const { stopping: signal } = cleanup;
-    const base = baseOf(text);
+    const base = baseUrlOf(text);
     const owner = ownerOf(settings);
     const service = createService({ fetch, authorization: credentialFrom(settings), signal });
     const file = settings.exportFile === undefined ? undefined : await ExportedFile.create(settings.exportFile);
@@ -43,14 +42,6 @@ export async function runErase(text: string, settings: EraseSettings): Promise<n
   });
   // A signal has ended it, before all was deleted.
   return code === 0 && !isOver ? interrupted : code;
-}
-
-function baseOf(text: string): string {
-  try {
-    return readPublicUrl(text);
-  } catch (cause) {
-    throw new ServiceRefused(`URL ${(cause as Error).message}`, { cause });
-  }
 }
 
 /** As in `_metadata`. */

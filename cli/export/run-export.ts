@@ -2,10 +2,9 @@
 // FILE is never a part of an export. Exit code 1 where the export is not complete.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { InvalidSetting } from "../../core/env/read-settings.ts";
-import { readPublicUrl } from "../../core/env/setting-readers.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
-import { createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { note, showProgress } from "../service/notes.ts";
+import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { type DownloadDeps, download } from "./download.ts";
 import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
@@ -28,13 +27,13 @@ export async function runExport(base: string, settings: ExportSettings): Promise
     const { signal } = new AbortController();
     const service = createService({ fetch, authorization: credentialFrom(settings), signal });
     if (settings.format === "csv") {
-      const bytes = await exportCsv({ service, base: readBase(base), toStdout }, settings);
+      const bytes = await exportCsv({ service, base: baseUrlOf(base), toStdout }, settings);
       note(`Exported ${megabytes(bytes)}${toFile(settings)}`);
       return 0;
     }
     const url = await urlOf(base, settings);
     const file = new GrowingExport();
-    const progress = showProgress(file);
+    const progress = showProgress(() => amount(file));
     try {
       await write({ service, pause: sleep, note, signal }, url, file, settings);
     } finally {
@@ -54,25 +53,13 @@ function toFile({ out }: ExportSettings): string {
   return out === undefined ? "" : ` to ${out}`;
 }
 
-function note(sentence: string): void {
-  process.stderr.write(`jsonplane: ${sentence}\n`);
-}
-
 async function urlOf(base: string, { resource, rootKey, owner, since }: ExportSettings): Promise<URL> {
-  const url = new URL(`${readBase(base)}/export`);
+  const url = new URL(`${baseUrlOf(base)}/export`);
   for (const name of resource ?? []) url.searchParams.append("_resource", name);
   for (const name of rootKey ?? []) url.searchParams.append("_rootKey", name);
   if (owner !== undefined) url.searchParams.set("_owner", owner);
   if (since !== undefined) url.searchParams.set("_since", await lastPosition(since));
   return url;
-}
-
-function readBase(text: string): string {
-  try {
-    return readPublicUrl(text);
-  } catch (error) {
-    throw error instanceof InvalidSetting ? new ServiceRefused(`URL ${error.message}`) : error;
-  }
 }
 
 async function write(
@@ -100,21 +87,6 @@ function toStdout(bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
-}
-
-const progressMs = 250;
-
-/** On a terminal, a line that is written over. */
-function showProgress(file: GrowingExport): { stop(): void } {
-  if (!process.stderr.isTTY) return { stop: () => undefined };
-  const clear = "\r\u001b[K";
-  const timer = setInterval(() => process.stderr.write(`${clear}${amount(file)}`), progressMs);
-  return {
-    stop() {
-      clearInterval(timer);
-      process.stderr.write(clear);
-    },
-  };
 }
 
 function amount({ lines, bytes }: GrowingExport): string {

@@ -1,6 +1,8 @@
 // Requests of commands to a service: each with the credential, and pages of lists with exact texts.
 // Throws ServiceRefused where asking again would change nothing, and ServerAway where it may.
 
+import { InvalidSetting } from "../../core/env/read-settings.ts";
+import { readPublicUrl } from "../../core/env/setting-readers.ts";
 import { isRetryable } from "../../core/http/event-stream.ts";
 import { elementsOf, valuesOf } from "../../core/json/members.ts";
 
@@ -24,6 +26,15 @@ export class ServerAway extends Error {
   constructor(message: string, { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown } = {}) {
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Base URL of a project, as a person writes it. */
+export function baseUrlOf(text: string): string {
+  try {
+    return readPublicUrl(text);
+  } catch (error) {
+    throw error instanceof InvalidSetting ? new ServiceRefused(`URL ${error.message}`) : error;
   }
 }
 
@@ -52,6 +63,8 @@ export interface ServiceOptions {
 export interface Service {
   /** A response of 200; `signal` ends reading it as well. */
   read(to: URL, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
+  /** The text of a response of 200 to a POST. */
+  post(to: URL, type: string, body: Uint8Array<ArrayBuffer>): Promise<string>;
   /**
    * A page of the collection, the first one with an empty cursor. Undefined = what is there is no
    * collection.
@@ -69,13 +82,12 @@ export function createService(options: ServiceOptions): Service {
   const send = async (
     to: URL,
     headers: Readonly<Record<string, string>>,
-    aborted = options.signal,
-    method = "GET",
+    { method = "GET", signal = options.signal, ...sent }: Pick<RequestInit, "method" | "signal" | "body"> = {},
   ): Promise<Response> => {
     const authorization = await options.authorization();
     const credential = authorization === undefined ? {} : { Authorization: authorization };
     try {
-      return await options.fetch(to, { method, headers: { ...headers, ...credential }, signal: aborted });
+      return await options.fetch(to, { ...sent, method, headers: { ...headers, ...credential }, signal });
     } catch (cause) {
       throw new ServerAway(`${to.origin} can't be reached${reasonOf(cause)}`, { cause });
     }
@@ -91,28 +103,36 @@ export function createService(options: ServiceOptions): Service {
     return new ServiceRefused(status === 401 ? message + authorizationHint : message, { status });
   };
 
-  const read: Service["read"] = async (to, headers, aborted) => {
-    const response = await send(to, headers, aborted);
+  const textOf = (response: Response, { origin }: URL): Promise<string> =>
+    response.text().catch((cause: unknown) => {
+      throw new ServerAway(`${origin} broke off${reasonOf(cause)}`, { cause });
+    });
+
+  const read: Service["read"] = async (to, headers, signal) => {
+    const response = await send(to, headers, signal && { signal });
     if (response.status !== 200) throw await failureOf(to, response);
     return response;
   };
 
   return {
     read,
+    async post(to, type, body) {
+      const response = await send(to, { "Content-Type": type }, { method: "POST", body });
+      if (response.status !== 200) throw await failureOf(to, response);
+      return await textOf(response, to);
+    },
     async readPage(collection, cursor) {
       const page = new URL(collection);
       const asked = `_cursor=${encodeURIComponent(cursor)}&_limit=${pageLimit}&_etags=true&_count=false`;
       page.search = [collection.search.slice(1), asked].filter(Boolean).join("&");
       const response = await read(page, { Accept: "application/json" });
-      const text = await response.text().catch((cause: unknown) => {
-        throw new ServerAway(`${collection.origin} broke off${reasonOf(cause)}`, { cause });
-      });
+      const text = await textOf(response, collection);
       // A path below a root key may be called api/books, too.
       if (!text.startsWith('{"items":[')) return undefined;
       return { ...pageOf(text), position: response.headers.get("changes-position") ?? undefined };
     },
     async remove(object) {
-      const response = await send(object, {}, undefined, "DELETE");
+      const response = await send(object, {}, { method: "DELETE" });
       if (response.status !== 204 && response.status !== 404) throw await failureOf(object, response);
       return response.status === 204;
     },

@@ -362,6 +362,21 @@ export const since = {
 } as const satisfies Setting<string>;
 
 export const continued = switchSetting("continue", "Go on with an export to --out that was broken off, in FILE.part");
+export const importMode = {
+  flag: "mode",
+  placeholder: "MODE",
+  help: "create: overwrite nothing; replace: make what is stored the same as the file, deletions too",
+  fallback: "create",
+  read: oneOf(["create", "replace"]),
+} as const satisfies Setting<"create" | "replace">;
+
+export const fromLine = {
+  flag: "from-line",
+  placeholder: "NUMBER",
+  help: "Send nothing before this line of the file; to begin at the first line again changes nothing that is done",
+  fallback: "1",
+  read: readCount,
+} as const satisfies Setting<number>;
 
 export const deleteData = switchSetting(
   "delete",

@@ -1,0 +1,91 @@
+// Sends the lines of an import, some at a time, each part until it is answered: a part that was
+// stored already changes nothing. Throws ServiceRefused where the service refuses the request, and
+// ServerAway after several attempts.
+
+import { backoffMs } from "../../core/backoff.ts";
+import { exportMediaType } from "../../core/transfer/lines.ts";
+import { ServerAway, type Service } from "../service/service.ts";
+import type { FileLine } from "./export-file.ts";
+
+export const outcomes = ["created", "replaced", "deleted", "unchanged", "expired", "refused"] as const;
+
+/** How many lines came to what. */
+export type Counts = Record<(typeof outcomes)[number], number>;
+
+export interface RefusedLine {
+  readonly line: number;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface UploadDeps {
+  readonly service: Pick<Service, "post">;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  /** Tells the person why it takes longer. */
+  readonly note: (sentence: string) => void;
+  readonly onRefused: (refused: RefusedLine) => void;
+}
+
+/** Proxies take a mebibyte, unless they are told otherwise. */
+const bytesPerPart = 512 * 1024;
+const linesPerPart = 1_000;
+const maxAttempts = 8;
+const retry = { firstMs: 500, maxMs: 15_000, jitter: 0.5 } as const;
+/** Then it is not the lines, but the file or the project that is wrong. */
+const maxRefused = 1_000;
+
+export class Upload {
+  readonly #deps: UploadDeps;
+  readonly #url: URL;
+  readonly counts: Counts = { created: 0, replaced: 0, deleted: 0, unchanged: 0, expired: 0, refused: 0 };
+  /** The last line that was answered. */
+  lastLine = 0;
+
+  constructor(deps: UploadDeps, url: URL) {
+    this.#deps = deps;
+    this.#url = url;
+  }
+
+  /** False where it was given up because too many lines were refused. */
+  async send(lines: AsyncIterable<FileLine>): Promise<boolean> {
+    for await (const part of partsOf(lines)) {
+      await this.#sendPart(part);
+      if (this.counts.refused >= maxRefused) return false;
+    }
+    return true;
+  }
+
+  async #sendPart(part: readonly FileLine[]): Promise<void> {
+    const body = Buffer.concat(part.map(({ bytes }) => bytes));
+    const summary = JSON.parse(await this.#answerTo(body)) as Readonly<Counts> & { readonly errors: RefusedLine[] };
+    for (const outcome of outcomes) this.counts[outcome] += summary[outcome];
+    for (const { line, ...why } of summary.errors) this.#deps.onRefused({ line: part[line - 1]?.line ?? line, ...why });
+    this.lastLine = part.at(-1)?.line ?? this.lastLine;
+  }
+
+  async #answerTo(body: Buffer<ArrayBuffer>): Promise<string> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await this.#deps.service.post(this.#url, exportMediaType, body);
+      } catch (error) {
+        if (!(error instanceof ServerAway) || failures === maxAttempts) throw error;
+        this.#deps.note(`${error.message}; trying again`);
+        await this.#deps.pause(Math.max(backoffMs(retry, failures), error.retryAfterMs));
+      }
+    }
+  }
+}
+
+async function* partsOf(lines: AsyncIterable<FileLine>): AsyncGenerator<readonly FileLine[]> {
+  let part: FileLine[] = [];
+  let bytes = 0;
+  for await (const line of lines) {
+    if (part.length > 0 && (part.length >= linesPerPart || bytes + line.bytes.length > bytesPerPart)) {
+      yield part;
+      [part, bytes] = [[], 0];
+    }
+    part.push(line);
+    bytes += line.bytes.length;
+  }
+  if (part.length > 0) yield part;
+}
