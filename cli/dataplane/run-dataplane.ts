@@ -142,9 +142,11 @@ function startOrders(
     redisClient,
     store,
     directory,
+    preparer: plane.preparer,
+    storeFor: plane.quotas.storeFor,
     recordDone: purges.recordDone,
-    onDone: (order, { checked, invalid }) =>
-      logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid }),
+    onDone: (order, { checked, invalid, migrated = 0 }) =>
+      logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid, migrated }),
     onFailed: (order, error) =>
       logger.warn("Check of stored objects failed", { ...checkFacts(order), error: errorName(error) }),
   });

@@ -3,14 +3,17 @@
 // known.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import { readMigration } from "../../core/config/migration.ts";
 import { type CheckFigures, describeInvalid } from "../../core/config/object-check.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { ApiResource } from "../../core/manifests/generated/apiresource.generated.ts";
 import type { Project } from "../../core/manifests/generated/project.generated.ts";
 import type { Manifest } from "../../core/manifests/validate-manifest.ts";
-import { type CompiledSchema, compileSchema } from "../../core/schema/compile-schema.ts";
+import { compileSchema } from "../../core/schema/compile-schema.ts";
 import { nothingChecked, withObject } from "../../dataplane/objects/check/check-step.ts";
+import type { ObjectRules } from "../../dataplane/objects/validate-object.ts";
+import { idIn } from "../../dataplane/store/ports/objects.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { patiently } from "../service/patiently.ts";
 import { createService, type ListedPage, type Service, ServiceRefused } from "../service/service.ts";
@@ -48,7 +51,7 @@ export async function checkStored(
   for (const resource of own) {
     const name = resource.spec.resourceName ?? resource.metadata.name;
     const subject = `apiresource.jsonplane.io/${resource.metadata.name}`;
-    const figures = await figuresOf(service, new URL(`${against}/api/${name}`), compiled(resource));
+    const figures = await figuresOf(service, new URL(`${against}/api/${name}`), rulesOf(resource));
     for (const line of linesOf(subject, name, figures)) out(line);
     invalid += figures?.invalid ?? 0;
   }
@@ -89,20 +92,29 @@ function requireAdministrator(role: unknown): void {
   );
 }
 
-function compiled({ metadata, spec }: ApiResource): CompiledSchema {
+function rulesOf({ metadata, spec }: ApiResource): ObjectRules {
   const result = compileSchema(spec.schema);
   if (!result.ok) throw new Error(`The schema of ${metadata.name} was valid before`);
-  return result.schema;
+  const migrate = spec.schemaChange?.migrate;
+  const migration = migrate && readMigration(migrate);
+  return { schema: result.schema, migration, maxBytes: Number.POSITIVE_INFINITY };
 }
 
+/** `migratedId`: the first object that would be migrated. */
+type Found = CheckFigures & { readonly migratedId?: string };
+
 /** Undefined where the project has no such resource yet. */
-async function figuresOf(service: Service, url: URL, schema: CompiledSchema): Promise<CheckFigures | undefined> {
-  let figures = nothingChecked;
+async function figuresOf(service: Service, url: URL, rules: ObjectRules): Promise<Found | undefined> {
+  let figures: Found = nothingChecked;
   let cursor: string | undefined = "";
   while (cursor !== undefined) {
     const page: ListedPage | undefined = await pageAt(service, url, cursor);
     if (page === undefined) return undefined;
-    for (const { text } of page.objects) figures = withObject(figures, schema, text);
+    for (const { text } of page.objects) {
+      const { migrated } = figures;
+      figures = withObject(figures, rules, text);
+      if (figures.migrated !== undefined && migrated === undefined) figures = { ...figures, migratedId: idIn(text) };
+    }
     cursor = page.next;
   }
   return figures;
@@ -117,14 +129,16 @@ async function pageAt(service: Service, url: URL, cursor: string): Promise<Liste
   }
 }
 
-function linesOf(subject: string, resource: string, figures: CheckFigures | undefined): readonly string[] {
-  if (figures === undefined) return [`${subject}: not served there yet`];
-  const { checked, invalid, examples } = figures;
+function linesOf(subject: string, resource: string, found: Found | undefined): readonly string[] {
+  if (found === undefined) return [`${subject}: not served there yet`];
+  const { checked, invalid, examples, migrated, migratedId } = found;
   if (checked === 0) return [`${subject}: no object is stored`];
-  if (invalid === 0)
-    return [
-      `${subject}: ${checked === 1 ? "the 1 stored object meets" : `all ${checked} stored objects meet`} the schema`,
-    ];
+  const migrates = `${migrated} would be migrated to it, such as /api/${resource}/${migratedId}`;
+  if (invalid === 0) {
+    const all = checked === 1 ? "the 1 stored object meets" : `all ${checked} stored objects meet`;
+    return [`${subject}: ${all} the schema${migrated === undefined ? "" : `; ${migrates}`}`];
+  }
   const shown = examples.map(({ id, pointer, keyword }) => `  /api/${resource}/${id}: ${pointer || "/"} (${keyword})`);
-  return [`${subject}: ${describeInvalid(figures)} the schema, such as`, ...shown];
+  const others = migrated === undefined ? [] : [`  ${migrates}`];
+  return [`${subject}: ${describeInvalid(found)} the schema, such as`, ...shown, ...others];
 }

@@ -21,6 +21,8 @@ export interface CheckOrder {
   readonly uid: string;
   /** Of the schema to check against: another one needs another order. */
   readonly schema: string;
+  /** Likewise of the patch that objects go through first; absent = none. */
+  readonly migration?: string;
   readonly stage: CheckStage;
   /** Of a schema that was refused: what was found then, which stands until this has ended. */
   readonly before?: CheckResult;
@@ -42,10 +44,15 @@ export interface CheckFigures {
   readonly invalid: number;
   /** The first ones of these, at most `maxExamples`. */
   readonly examples: readonly InvalidObject[];
+  /** How many of the others met the schema only by way of the patch; absent = none. */
+  readonly migrated?: number;
 }
 
-/** `after` = id of the object that was checked last. */
-export type CheckProgress = CheckFigures & { readonly after: string };
+/**
+ * `after` = id of the object that was checked last, empty before the first. `rewrites`: all were
+ * checked, and those that the patch is for are being replaced.
+ */
+export type CheckProgress = CheckFigures & { readonly after: string; readonly rewrites?: true };
 
 /** `endedAt` in Unix milliseconds. */
 export type CheckResult = CheckFigures & { readonly endedAt: number };

@@ -172,6 +172,8 @@ export interface ResourceConfig {
   readonly nextSchema?: JsonObject;
   /** Writes have to meet it as well: stored objects are being checked, and decide. */
   readonly nextSchemaBinds?: true;
+  /** What objects go through that don't meet `nextSchema`; absent = nothing. */
+  readonly migration?: readonly JsonObject[];
   readonly indexes: readonly IndexField[];
   readonly access: OperationAccess;
   readonly scope: { readonly read: Scope; readonly write: Scope };

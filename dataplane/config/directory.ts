@@ -13,6 +13,7 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
+import type { Operation } from "../../core/json/read-json-patch.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import type { Defaults } from "../../core/schema/defaults/compile-defaults.ts";
 import type { ConfigFit } from "./config-fit.ts";
@@ -25,6 +26,8 @@ export interface LiveResource {
   readonly defaults?: Defaults;
   /** What stored objects are checked against before it is live. */
   readonly nextSchema?: CompiledSchema;
+  /** What objects go through that don't meet that. */
+  readonly migration?: readonly Operation[];
   /**
    * Revision of the last publication of this resource's config, also where that changed nothing;
    * orders index declarations among replicas.

@@ -5,6 +5,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type ProjectField, readProjectField } from "../../core/config/fields.ts";
+import { readMigration } from "../../core/config/migration.ts";
 import { readPublished } from "../../core/config/published-value.ts";
 import type {
   IssuerConfig,
@@ -166,29 +167,33 @@ export function makeLiveResource(
   const next = config.nextSchema && compileSchema(config.nextSchema);
   if (next?.ok === false) return next;
   const schemas = schemasOf(compiled.schema, next?.schema, config);
+  const migration = config.migration && { migration: readMigration(config.migration) };
   const defaults = filled && { defaults: filled.defaults };
-  return { ok: true, resource: Object.freeze({ config, ...schemas, ...defaults, revision }) };
+  return { ok: true, resource: Object.freeze({ config, ...schemas, ...migration, ...defaults, revision }) };
 }
 
 function schemasOf(
   schema: CompiledSchema,
   nextSchema: CompiledSchema | undefined,
-  { nextSchemaBinds }: ResourceConfig,
+  { nextSchemaBinds, migration }: ResourceConfig,
 ): Pick<LiveResource, "schema" | "nextSchema"> {
   if (nextSchema === undefined) return { schema };
-  return { schema: nextSchemaBinds ? both(schema, nextSchema) : schema, nextSchema };
+  if (!nextSchemaBinds) return { schema, nextSchema };
+  const { validate, validateFully } = migration === undefined ? both(schema, nextSchema) : nextSchema;
+  // All but validation is as it was.
+  return { schema: { ...schema, validate, validateFully }, nextSchema };
 }
 
 /** What is compiled of a configuration. */
-function compiledOf({ schema, nextSchema, nextSchemaBinds, defaults }: ResourceConfig): object {
-  return { schema, nextSchema, nextSchemaBinds, defaults };
+function compiledOf({ schema, nextSchema, nextSchemaBinds, migration, defaults }: ResourceConfig): object {
+  return { schema, nextSchema, nextSchemaBinds, migration, defaults };
 }
 
-/** All but validation is as the first one says. What breaks both is told twice. */
-function both(schema: CompiledSchema, next: CompiledSchema): CompiledSchema {
+/** What breaks both is told twice. */
+function both(schema: CompiledSchema, next: CompiledSchema): Pick<CompiledSchema, "validate" | "validateFully"> {
   const validateFully: CompiledSchema["validateFully"] = (value, text) => {
     const [one, other] = [schema.validateFully(value, text), next.validateFully(value, text)];
     return { failures: [...one.failures, ...other.failures], areAll: one.areAll && other.areAll };
   };
-  return { ...schema, validateFully, validate: (value, text) => validateFully(value, text).failures };
+  return { validateFully, validate: (value, text) => validateFully(value, text).failures };
 }

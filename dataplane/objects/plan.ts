@@ -25,7 +25,7 @@ import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import type { ObjectIds } from "./object-ids.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 import { planUpsert, type UpsertPlan } from "./unique-values.ts";
-import { type ObjectRules, objectRules } from "./validate-object.ts";
+import { type ObjectRules, objectRules, storedRules } from "./validate-object.ts";
 
 export interface ObjectsDeps extends OperationDeps<ObjectsPlan>, FollowDeps {
   readonly clock: Clock;
@@ -78,7 +78,7 @@ function planList({ query, project: { config }, caller }: PlanInput, resource: L
   const list = validateList(query, resource.schema, config);
   // A validation of each candidate is costly, and what it tells is of the manifest.
   if (list.valid !== undefined) requirePermission(config, "Administrators", "read", caller);
-  return planQuery(list, resource.config.indexes, resource.nextSchema ?? resource.schema);
+  return planQuery(list, resource.config.indexes, storedRules(resource, config));
 }
 
 export type ObjectsRequest = PlannedRequest<ObjectsPlan>;

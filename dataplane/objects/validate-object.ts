@@ -8,6 +8,7 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { pointerOf } from "../../core/json/json-pointer.ts";
 import { kindOf, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
 import { parseJson } from "../../core/json/parse-json.ts";
+import type { Operation } from "../../core/json/read-json-patch.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Filling, type Insertion, insertionsOf, withInsertions } from "../../core/schema/defaults/filling.ts";
@@ -42,11 +43,24 @@ export interface ObjectRules {
   readonly maxBytes: number;
   /** An update may keep failures that the stored object has; absent = it may not. */
   readonly ratchets?: boolean;
+  /** What data go through that don't meet the schema; absent = nothing. */
+  readonly migration?: readonly Operation[] | undefined;
 }
 
-export function objectRules({ schema, defaults, config }: LiveResource, { limits }: ProjectSettings): ObjectRules {
-  const ratchets = config.updates === "Ratchet";
-  return { schema, filling: defaults?.filling, maxBytes: maxObjectBytes(limits), ratchets };
+export function objectRules(resource: LiveResource, { limits }: ProjectSettings): ObjectRules {
+  const { schema, defaults, config } = resource;
+  const migration = config.nextSchemaBinds ? resource.migration : undefined;
+  // What doesn't meet the schema may not stay while objects are migrated to it.
+  const ratchets = config.updates === "Ratchet" && migration === undefined;
+  return { schema, filling: defaults?.filling, maxBytes: maxObjectBytes(limits), ratchets, migration };
+}
+
+/** What stored objects have to meet: of a schema that is not live yet, where there is one. */
+export function storedRules(
+  { schema, nextSchema = schema, migration }: LiveResource,
+  { limits }: ProjectSettings,
+): ObjectRules {
+  return { schema: nextSchema, migration, maxBytes: maxObjectBytes(limits) };
 }
 
 /** The text of a new object. Throws Problem, such as `reserved_field` or `validation_failed`. */
@@ -56,8 +70,7 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
     if (serviceMembers.has(name) || listParameters.has(name)) throw reserved(name, "leave it out");
   }
   const data = rules.filling === undefined ? body.text : withDefaults(rules, body);
-  requireStorable(rules, data, undefined);
-  return newObjectText(data, id, metadata);
+  return storable(rules, { id: JSON.stringify(id), data, _metadata: JSON.stringify(metadata) }, undefined);
 }
 
 function withDefaults(rules: ObjectRules, body: CanonicalJson): string {
@@ -93,8 +106,11 @@ export function validateStored(rules: ObjectRules, text: string): NewObject {
   for (const { name } of members.slice(1, -1)) if (listParameters.has(name)) throw reserved(name, "leave it out");
   if (!isObjectId(JSON.parse(id) as string)) throw new Problem("invalid_line", "The `id` has to be a UUIDv7");
   const { creator, creator_type } = requireMetadata(_metadata);
-  requireStorable(rules, data, undefined);
-  return { id: idIn(text), owner: `${creator_type}:${creator}`, text };
+  return {
+    id: idIn(text),
+    owner: `${creator_type}:${creator}`,
+    text: storable(rules, { id, data, _metadata }, undefined),
+  };
 }
 
 const creatorTypes: ReadonlySet<unknown> = new Set<Caller["kind"]>(["user", "apikey", "external", "anonymous"]);
@@ -128,8 +144,7 @@ export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: 
   if (changes.size === 0) return stored;
   const merged = mergeMembers(before.data, changes);
   // Also for unchanged values: the schema may have changed since.
-  requireStorable(rules, merged, before.data);
-  return merged === before.data ? stored : textOf({ ...before, data: merged });
+  return storable(rules, { ...before, data: merged }, before.data);
 }
 
 /** The stored text with a patch applied. Throws as validateUpdate does, and as `patched` does. */
@@ -139,8 +154,46 @@ export function validatePatch(rules: ObjectRules, patch: Patch, stored: string):
     patch.format === "merge-patch" ? applyMergePatch(patch.text, before) : applyJsonPatch(patch, stored, before);
   if (changed === before.data) return stored;
   requireNamesAndDepth(changed);
-  requireStorable(rules, changed, before.data);
-  return textOf({ ...before, data: changed });
+  return storable(rules, { ...before, data: changed }, before.data);
+}
+
+/**
+ * A stored text as the rules want it: the same unless the object is to be migrated. Throws as
+ * validateUpdate does.
+ */
+export function migratedText(rules: ObjectRules, stored: string): string {
+  const object = splitObject(stored);
+  return storable(rules, object, object.data);
+}
+
+/** Whether a valid stored text is so only as the rules want it. */
+export function isMigrated(rules: ObjectRules, stored: string): boolean {
+  return rules.migration !== undefined && migratedText(rules, stored) !== stored;
+}
+
+/** The text to store; `before` = data of the stored object. */
+function storable(rules: ObjectRules, object: SplitObject, before: string | undefined): string {
+  const { migration } = rules;
+  const migrated = migration === undefined || isValid(rules, object) ? undefined : migratedData(migration, object);
+  const data = migrated ?? object.data;
+  requireStorable(rules, data, before);
+  return textOf({ ...object, data });
+}
+
+function isValid({ schema }: ObjectRules, { data }: SplitObject): boolean {
+  return schema.validate(parseJson(data), data).length === 0;
+}
+
+/** Undefined where the patch doesn't match the data. */
+function migratedData(operations: readonly Operation[], object: SplitObject): string | undefined {
+  try {
+    const data = applyJsonPatch({ format: "json-patch", operations }, textOf(object), object);
+    requireNamesAndDepth(data);
+    return data;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
 }
 
 function applyMergePatch(patch: string, before: SplitObject): string {
@@ -214,10 +267,18 @@ export function expiredAlready(expiry: ExpiryConfig | undefined): Problem {
   return new Problem("validation_failed", summary(errors), { errors });
 }
 
-/** Why a stored text is not valid by a schema, which may be newer than it; none = it is. */
-export function faultsOfStored(schema: CompiledSchema, stored: string): readonly ProblemItem[] {
+/** Why a stored text is not valid by rules, which may be newer than it; none = it is. */
+export function faultsOfStored(rules: ObjectRules, stored: string): readonly ProblemItem[] {
   const { data } = splitObject(stored);
-  return schema.validate(parseJson(data), data);
+  const faults = rules.schema.validate(parseJson(data), data);
+  if (faults.length === 0 || rules.migration === undefined) return faults;
+  try {
+    migratedText(rules, stored);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.errors ?? [{ pointer: "", keyword: error.code, message: error.message }];
+  }
 }
 
 /** `_metadata` of a stored text. */

@@ -30,7 +30,8 @@ export function compileResource(
   }
   const [config] = compiled.value;
   if (heldSchemas === undefined || lastGood === undefined || !holdsSchema(resource, lastGood)) return compiled;
-  return holdSchema(config, lastGood, heldSchemas.get(config.uid)) ?? compiled;
+  const context = { held: heldSchemas.get(config.uid), migrate: resource.spec.schemaChange?.migrate };
+  return holdSchema(config, lastGood, context) ?? compiled;
 }
 
 function compileSpec(resource: ApiResource, checkResource: CheckResource): Result<readonly [ResourceConfig]> {

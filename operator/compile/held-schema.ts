@@ -4,7 +4,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type CheckResult, describeExample, describeInvalid } from "../../core/config/object-check.ts";
-import type { ResourceConfig } from "../../core/config/types.ts";
+import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { type Evaluation, refuse } from "../model/verdict.ts";
 
@@ -27,11 +27,17 @@ export function holdsSchema({ spec }: ApiResource, lastGood: ResourceConfig): bo
   return spec.schemaChange?.storedObjects === "Refuse" && !isDeepStrictEqual(lastGood.schema, spec.schema);
 }
 
+interface HoldContext {
+  readonly held: HeldSchema | undefined;
+  /** What stored objects go through first. */
+  readonly migrate: readonly JsonObject[] | undefined;
+}
+
 /** All but the schema and what names its fields is live; undefined where these are, too. */
 export function holdSchema(
   config: ResourceConfig,
   { schema, indexes, defaults, unique, expiry }: ResourceConfig,
-  held: HeldSchema = { stage: "look" },
+  { held = { stage: "look" }, migrate }: HoldContext,
 ): Evaluation<readonly ResourceConfig[]> | undefined {
   if (held.stage === "live") return undefined;
   const { defaults: _defaults, unique: _unique, expiry: _expiry, ...others } = config;
@@ -43,17 +49,21 @@ export function holdSchema(
     ...(expiry && { expiry }),
   };
   const binds = held.stage === "final" && { nextSchemaBinds: true as const };
-  const instead = [{ ...others, ...former, nextSchema: config.schema, ...binds }];
+  const migration = migrate && { migration: migrate };
+  const instead = [{ ...others, ...former, nextSchema: config.schema, ...binds, ...migration }];
   const pointer = "/spec/schema";
-  if (held.stage === "refused")
-    return { ...refuse("StoredObjectsInvalid", invalidMessage(held.found), pointer), instead };
-  return { ...refuse("CheckingStoredObjects", checkingMessages[held.stage], pointer), instead };
+  if (held.stage === "refused") {
+    return { ...refuse("StoredObjectsInvalid", invalidMessage(held.found, migrate !== undefined), pointer), instead };
+  }
+  const message = migrate !== undefined && held.stage === "final" ? migratingMessage : checkingMessages[held.stage];
+  return { ...refuse("CheckingStoredObjects", message, pointer), instead };
 }
 
 /** The spec asks for another one by now. */
 export function withoutNextSchema({
   nextSchema: _next,
   nextSchemaBinds: _binds,
+  migration: _migration,
   ...config
 }: ResourceConfig): ResourceConfig {
   return config;
@@ -65,7 +75,11 @@ const checkingMessages = {
     "All stored objects met this schema; until those are checked that were written meanwhile, writes have to meet it and the former one",
 };
 
-function invalidMessage(found: CheckResult): string {
+const migratingMessage =
+  "Stored objects are being migrated to this schema; until that has ended, writes that don't meet it are, too";
+
+function invalidMessage(found: CheckResult, isMigrated: boolean): string {
   const advice = "correct them, or loosen the schema; it is tried again within ten minutes of that, and with each edit";
-  return `${describeInvalid(found)} this schema${describeExample(found)}: ${advice}`;
+  const how = isMigrated ? " even when migrated" : "";
+  return `${describeInvalid(found)} this schema${how}${describeExample(found)}: ${advice}`;
 }

@@ -2,7 +2,9 @@
 // reconcile touches all of a project. Nothing but defaults that are applied is validated here, so
 // that no other validator is compiled.
 
-import type { ExpiryConfig, FieldPath, IndexField, UniqueRule } from "../../core/config/types.ts";
+import { readMigration } from "../../core/config/migration.ts";
+import type { ExpiryConfig, FieldPath, IndexField, JsonObject, UniqueRule } from "../../core/config/types.ts";
+import { PatchRefusal } from "../../core/json/patch-refusal.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type CheckedSchema, checkSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { checkDefaults } from "../../core/schema/defaults/compile-defaults.ts";
@@ -70,8 +72,20 @@ function check(spec: ResourceSpec): Result<CheckedResource> {
   if (!unique.ok) return unique;
   const expiry = compileExpiry(schema, spec.expiry);
   if (!expiry.ok) return expiry;
+  const migrationFaults = faultsOfMigration(spec.schemaChange?.migrate ?? []);
+  if (migrationFaults.length > 0) return refuseAll("InvalidSpec", migrationFaults);
   const value = { indexes: indexes.value, unique: unique.value, ...expiry.value };
   return { ok: true, value, notices: schema.warnings.map(schemaNotice) };
+}
+
+function faultsOfMigration(patch: readonly JsonObject[]): readonly Fault[] {
+  try {
+    readMigration(patch);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PatchRefusal)) throw error;
+    return [{ message: error.message, pointer: `/spec/schemaChange/migrate${error.pointer}` }];
+  }
 }
 
 /** Why a schema that compiles is refused all the same. */

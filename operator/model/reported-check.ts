@@ -7,6 +7,7 @@ export interface ReportedCheck {
   readonly schema: string;
   readonly checked: number;
   readonly invalid: number;
+  readonly migrated?: number;
   readonly examples?: readonly InvalidObject[];
   readonly checkedAt: string;
 }

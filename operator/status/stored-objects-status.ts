@@ -43,12 +43,13 @@ function reportedOf(
   if (report?.found === undefined) {
     return before?.schema === report?.schema && before !== undefined ? { ...before, observedGeneration } : before;
   }
-  const { checked, invalid, examples, endedAt } = report.found;
+  const { checked, invalid, migrated, examples, endedAt } = report.found;
   return {
     observedGeneration,
     schema: report.schema,
     checked,
     invalid,
+    ...(migrated !== undefined && { migrated }),
     ...(examples.length > 0 && { examples }),
     checkedAt: rfc3339(endedAt),
   };

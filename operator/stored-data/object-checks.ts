@@ -6,6 +6,7 @@
 // With `Refuse` the check comes before the schema is live (compile/held-schema.ts). The order of a
 // schema that was refused stands: it says why.
 
+import { migrationDigest } from "../../core/config/migration.ts";
 import {
   type CheckOrder,
   type CheckResult,
@@ -97,7 +98,9 @@ export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueu
     const served = config?.resources.get(name);
     const schema = digestOf(resource.spec.schema);
     const stage = served?.uid === uid ? stageOf(schema, served) : undefined;
-    return stage && { project: objects.ref, resource: name, uid, schema, stage, generation };
+    if (stage === undefined) return undefined;
+    const migration = stage !== "live" && served?.migration && { migration: migrationDigest(served.migration) };
+    return { project: objects.ref, resource: name, uid, schema, ...migration, stage, generation };
   };
 
   /** What the order that is wanted says, if it was given. */

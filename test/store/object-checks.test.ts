@@ -4,6 +4,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { checkingLockKey, checkProgressKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { migrationDigest } from "../../core/config/migration.ts";
 import { type CheckResult, objectChecks, schemaDigest } from "../../core/config/object-check.ts";
 import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import { WriteConflict } from "../../core/errors/store-errors.ts";
@@ -60,15 +61,16 @@ const give = (id: string, of = schema) => orders.order(id, order(of));
 const stateOf = async (id: string) => (await orders.statesOf([id])).get(id);
 
 /** A replica that carries out orders; `pages` = how often it read. */
-function replica(given: Pick<Store, "pageAfter"> = store) {
+function replica(given: Partial<Pick<Store, "pageAfter" | "replace">> = {}) {
   const done: CheckResult[] = [];
   const failed: unknown[] = [];
   let pages = 0;
-  const counting: Pick<Store, "pageAfter" | "fenceWriters"> = {
-    fenceWriters: (collection) => store.fenceWriters(collection),
+  const own = { ...store, ...given };
+  const counting: Store = {
+    ...own,
     pageAfter(...words) {
       pages += 1;
-      return given.pageAfter(...words);
+      return own.pageAfter(...words);
     },
   };
   const purges = carryOutPurges({
@@ -82,6 +84,8 @@ function replica(given: Pick<Store, "pageAfter"> = store) {
     redisClient,
     store: counting,
     directory: directory.directory,
+    preparer: { prepare: () => undefined },
+    storeFor: () => own,
     recordDone: purges.recordDone,
     onDone: (_order, result) => void done.push(result),
     onFailed: (_order, error) => void failed.push(error),
@@ -190,6 +194,48 @@ describe("an order to check stored objects", () => {
     expect(await other.create(binding, objectOf(201, {}), 1_000)).toMatchObject({ outcome: "created" });
     await checking.stop();
     await other.close();
+  });
+
+  it("is followed by their migration, which goes on where a replica was killed and replaces each object once", async () => {
+    const next: JsonObject = { type: "object", required: ["cost"] };
+    const migration: readonly JsonObject[] = [{ op: "move", from: "/price", path: "/cost" }];
+    const held = withResource("books", { schema, nextSchema: next, migration });
+    directory.replace([project("shop", withConfig(ref), held)]);
+    const replaced: string[] = [];
+    const writer = (until: number): Pick<Store, "replace"> => ({
+      replace(collection, object, previous) {
+        if (replaced.length >= until) return new Promise<never>(() => undefined);
+        replaced.push(object.id);
+        return store.replace(collection, object, previous);
+      },
+    });
+    const killed = replica(writer(120));
+    await orders.order("check:8", { ...order(next), migration: migrationDigest(migration), stage: "final" });
+    await eventually(() => expect(replaced).toHaveLength(120));
+    await killed.abandon();
+    await redisClient.write(checkingLockKey, "DEL", checkingLockKey);
+    const other = replica(writer(1_000));
+    await eventually(() => expect(other.done).toMatchObject([{ checked: 175, invalid: 0 }]));
+    expect([replaced.length, new Set(replaced).size]).toEqual([175, 175]);
+    const kept = await store.read(books, idOf(50), {});
+    expect(kept?.text).toContain('"cost":"ten"');
+    await other.stop();
+  });
+
+  it("with another patch than the replica knows of waits", async () => {
+    const next: JsonObject = { type: "object", required: ["cost"] };
+    const migration: readonly JsonObject[] = [{ op: "move", from: "/price", path: "/cost" }];
+    directory.replace([
+      project("shop", withConfig(ref), withResource("books", { schema, nextSchema: next, migration, binds: false })),
+    ]);
+    const waiting = replica();
+    await orders.order("check:9", { ...order(next), stage: "look" });
+    await orders.order("check:11", { ...order(next), migration: migrationDigest(migration), stage: "look" });
+    await eventually(() => expect(waiting.done).toMatchObject([{ migrated: 175 }]));
+    await give("check:12");
+    await eventually(() => expect(waiting.done).toMatchObject([{ migrated: 175 }, { invalid: 3 }]));
+    expect(await stateOf("check:9")).toEqual({ state: "open", figures: undefined });
+    await waiting.stop();
   });
 
   it("that fails is tried again, from where it had come", async () => {

@@ -279,7 +279,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
         indexes: fields,
         visible: query.owner === undefined ? {} : { owner: query.owner },
         preconditions: undefined,
-        plan: planQuery(validateList(text, schema, config), fields, schema),
+        plan: planQuery(validateList(text, schema, config), fields, { schema, maxBytes: 0 }),
         url: "",
         onIndexMissing: () => undefined,
         scanSemaphore: createScanSemaphore(),

@@ -8,7 +8,6 @@ import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import type { MemoryDirectory, RefusedResource } from "../../../dataplane/config/memory-directory.ts";
-import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../../dataplane/store/ports/purges.ts";
 import type { HeldSchemas } from "../../../operator/compile/held-schema.ts";
 import type { CheckResource } from "../../../operator/compile/resource-check.ts";
@@ -18,7 +17,7 @@ import type { SecretFiles } from "../data-folder/secret-files.ts";
 import type { DevMessage, MessageFacts } from "../report/messages.ts";
 import { projectChanges } from "../report/project-changes.ts";
 import { newsOf, type Snapshot, snapshotOf } from "../report/report.ts";
-import { checkHeldSchemas, holdsSchemas } from "../stored-data/held-schemas.ts";
+import { type CheckedStore, checkHeldSchemas, holdsSchemas, migrationNews } from "../stored-data/held-schemas.ts";
 import { isDue, purgeData, removeSecrets } from "../stored-data/pending-deletions.ts";
 import { type StoredDataContext, storedDataNews } from "../stored-data/stored-data-news.ts";
 import { applyManifests } from "./apply-manifests.ts";
@@ -33,11 +32,7 @@ export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | 
   readonly live: MemoryDirectory;
   readonly checkResource: CheckResource;
   readonly issuers: DevIssuers;
-  readonly store: CollectionPurges &
-    DocumentPurges &
-    SessionPurges &
-    StoredDataContext["store"] &
-    Pick<ObjectLists, "pageAfter">;
+  readonly store: CollectionPurges & DocumentPurges & SessionPurges & StoredDataContext["store"] & CheckedStore;
   readonly clock: Clock;
   readonly newUid: () => string;
   readonly baseUrlOf: (ref: ProjectRef) => string;
@@ -86,7 +81,7 @@ export async function createDevOperator(options: DevOperatorOptions): Promise<De
         held = await checkHeldSchemas(held, options.live.directory, options.store);
         await passOnce();
       }
-      return news;
+      return [...news, ...migrationNews(held, state.published)];
     },
     view: () => state,
   };

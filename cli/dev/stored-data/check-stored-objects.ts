@@ -72,7 +72,7 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
     schema: CompiledSchema,
     isWanted: () => boolean,
   ): Promise<Count | undefined> {
-    const step = { store: options.store, collection, schema };
+    const step = { store: options.store, collection, rules: { schema, maxBytes: Number.POSITIVE_INFINITY } };
     let figures: CheckFigures | CheckProgress = nothingChecked;
     let characters = 0;
     while (figures.checked < maxObjects && characters < maxCharacters) {

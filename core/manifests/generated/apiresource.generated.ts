@@ -1,5 +1,5 @@
 // Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
-import type { JsonObject } from "../../config/types.ts";
+import type { Json, JsonObject } from "../../config/types.ts";
 import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
@@ -44,6 +44,15 @@ export interface ApiResourceSpec {
   readonly schemaChange?: {
     readonly updates: "Whole" | "Ratchet";
     readonly storedObjects?: "Report" | "Refuse";
+    readonly migrate?: {
+      readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test" | "increment";
+      readonly path: string;
+      readonly from?: string;
+      readonly value?: Json;
+      readonly by?: number;
+      readonly min?: number;
+      readonly max?: number;
+    }[];
   };
   readonly expiry?: {
     readonly field?: string;
@@ -63,6 +72,7 @@ export interface ApiResourceStatus {
     readonly schema: string;
     readonly checked: number;
     readonly invalid: number;
+    readonly migrated?: number;
     readonly examples?: {
       readonly id: string;
       readonly pointer: string;
@@ -366,6 +376,12 @@ export const apiResourceSchema: SchemaNode = {
         },
         "schemaChange": {
           "type": "object",
+          "x-kubernetes-validations": [
+            {
+              "rule": "!has(self.migrate) || (has(self.storedObjects) && self.storedObjects == 'Refuse')",
+              "message": "migrate needs storedObjects: Refuse"
+            }
+          ],
           "properties": {
             "updates": {
               "type": "string",
@@ -381,6 +397,53 @@ export const apiResourceSchema: SchemaNode = {
                 "Report",
                 "Refuse"
               ]
+            },
+            "migrate": {
+              "type": "array",
+              "maxItems": 50,
+              "x-kubernetes-list-type": "atomic",
+              "items": {
+                "type": "object",
+                "required": [
+                  "op",
+                  "path"
+                ],
+                "properties": {
+                  "op": {
+                    "type": "string",
+                    "enum": [
+                      "add",
+                      "remove",
+                      "replace",
+                      "move",
+                      "copy",
+                      "test",
+                      "increment"
+                    ]
+                  },
+                  "path": {
+                    "type": "string",
+                    "maxLength": 1024
+                  },
+                  "from": {
+                    "type": "string",
+                    "maxLength": 1024
+                  },
+                  "value": {
+                    "nullable": true,
+                    "x-kubernetes-preserve-unknown-fields": true
+                  },
+                  "by": {
+                    "type": "number"
+                  },
+                  "min": {
+                    "type": "number"
+                  },
+                  "max": {
+                    "type": "number"
+                  }
+                }
+              }
             }
           }
         },

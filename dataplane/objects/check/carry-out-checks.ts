@@ -1,5 +1,7 @@
-// Carries out the operator's orders to check stored objects against a schema.
+// Carries out the operator's orders to check stored objects against a schema, and to migrate them
+// to it.
 
+import { migrationDigest } from "../../../core/config/migration.ts";
 import {
   type CheckOrder,
   type CheckProgress,
@@ -7,18 +9,25 @@ import {
   objectChecks,
   schemaDigest,
 } from "../../../core/config/object-check.ts";
-import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { pauseUnlessAborted, systemTimers } from "../../../core/timers.ts";
 import { type CarriedOrders, type CarryOutDeps, carryOutOrders, type StepEnd } from "../../config/carry-out-orders.ts";
-import type { Directory } from "../../config/directory.ts";
+import type { Directory, LiveProject, LiveResource } from "../../config/directory.ts";
+import type { Quotas } from "../../quotas/quotas.ts";
 import type { ObjectIndexes } from "../../store/ports/indexes.ts";
 import type { ObjectLists } from "../../store/ports/lists.ts";
-import { type CollectionRef, collectionOf } from "../../store/ports/refs.ts";
-import { type CheckedStep, checkStep, nothingChecked } from "./check-step.ts";
+import type { ObjectReads } from "../../store/ports/objects.ts";
+import { collectionOf } from "../../store/ports/refs.ts";
+import type { CollectionPreparer } from "../prepare-collection.ts";
+import { type ObjectRules, storedRules } from "../validate-object.ts";
+import type { CheckedStep } from "./check-step.ts";
+import { stepsOf } from "./migrate-step.ts";
 
 export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult> {
-  readonly store: Pick<ObjectLists & ObjectIndexes, "pageAfter" | "fenceWriters">;
+  readonly store: Pick<ObjectLists & ObjectReads & ObjectIndexes, "pageAfter" | "read" | "fenceWriters">;
   readonly directory: Pick<Directory, "project" | "dataLost">;
+  /** For what is migrated. */
+  readonly preparer: Pick<CollectionPreparer, "prepare">;
+  readonly storeFor: Quotas["storeFor"];
   /** Before a final check, 3,000 by default. */
   readonly settleMs?: number;
 }
@@ -27,20 +36,35 @@ export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult
 const usualSettleMs = 3_000;
 
 export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
-  const { store, directory, settleMs = usualSettleMs } = deps;
+  const { store, directory, preparer, storeFor, settleMs = usualSettleMs } = deps;
   return carryOutOrders(deps, {
     kind: objectChecks,
     async begin(order, signal) {
       const found = await find(directory, order);
       if (found === undefined) return undefined;
+      const { project, resource } = found;
+      const collection = collectionOf(order.project, resource);
       if (order.stage === "final") {
         // What a replica sent that knows of the schema by now has reached the store then.
         await pauseUnlessAborted(systemTimers, settleMs, signal);
-        await store.fenceWriters(found.collection);
+        await store.fenceWriters(collection);
       }
-      return async (before) => endOf(await checkStep({ store, ...found }, before ?? nothingChecked));
+      if (order.migration !== undefined) await preparer.prepare(resource, collection);
+      const rules = rulesOf(order, found);
+      const step = stepsOf({ store, writes: storeFor(project), collection, rules }, order.stage);
+      return async (before) => {
+        // Nothing is migrated to a schema that isn't wanted any more.
+        const isWanted = order.stage !== "final" || (await find(directory, order))?.resource === resource;
+        if (!isWanted) throw new Error("The configuration has changed");
+        return endOf(await step(before));
+      };
     },
   });
+}
+
+function rulesOf({ stage }: CheckOrder, { project, resource }: Found): ObjectRules {
+  if (stage === "live") return { schema: resource.schema, maxBytes: Number.POSITIVE_INFINITY };
+  return storedRules(resource, project.config);
 }
 
 function endOf(step: CheckedStep): StepEnd<CheckProgress, CheckResult> {
@@ -48,19 +72,21 @@ function endOf(step: CheckedStep): StepEnd<CheckProgress, CheckResult> {
   return { isDone: true, result: { ...step.figures, endedAt: Date.now() } };
 }
 
+interface Found {
+  readonly project: LiveProject;
+  readonly resource: LiveResource;
+}
+
 /** Undefined unless the resource is served here with the schema of the order. */
-async function find(
-  directory: CarryOutChecksDeps["directory"],
-  order: CheckOrder,
-): Promise<{ readonly schema: CompiledSchema; readonly collection: CollectionRef } | undefined> {
+async function find(directory: CarryOutChecksDeps["directory"], order: CheckOrder): Promise<Found | undefined> {
   const found = await directory.project(order.project);
   if (found.outcome !== "found" || directory.dataLost()) return undefined;
-  const resource = found.value.resources.get(order.resource);
+  const project = found.value;
+  const resource = project.resources.get(order.resource);
   if (resource === undefined || resource.config.uid !== order.uid) return undefined;
-  const { config } = resource;
-  const [source, schema] =
-    order.stage === "live" ? [config.schema, resource.schema] : [config.nextSchema, resource.nextSchema];
-  if (source === undefined || schema === undefined || schemaDigest(source) !== order.schema) return undefined;
-  if (order.stage === "final" && config.nextSchemaBinds !== true) return undefined;
-  return { schema, collection: collectionOf(order.project, resource) };
+  const { schema, nextSchema, nextSchemaBinds, migration } = resource.config;
+  const [source, patch] = order.stage === "live" ? [schema] : [nextSchema, migration];
+  if (source === undefined || schemaDigest(source) !== order.schema) return undefined;
+  if (order.stage === "final" && nextSchemaBinds !== true) return undefined;
+  return (patch && migrationDigest(patch)) === order.migration ? { project, resource } : undefined;
 }

@@ -1,12 +1,17 @@
 // One step of a check of stored objects: validates the next few in order of creation, and adds what
 // it found to what was known. Requests are served between two steps.
 
-import { type CheckFigures, type CheckProgress, maxExamples } from "../../../core/config/object-check.ts";
-import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
+import {
+  type CheckFigures,
+  type CheckProgress,
+  type InvalidObject,
+  maxExamples,
+} from "../../../core/config/object-check.ts";
+import type { ProblemItem } from "../../../core/errors/problem.ts";
 import type { ObjectLists } from "../../store/ports/lists.ts";
 import { idIn } from "../../store/ports/objects.ts";
 import type { CollectionRef } from "../../store/ports/refs.ts";
-import { faultsOfStored } from "../validate-object.ts";
+import { faultsOfStored, isMigrated, type ObjectRules } from "../validate-object.ts";
 
 /** What is validated without a break, unless a single object is larger. */
 const page = { limit: 50, maxBytes: 64 * 1024, descending: false, counted: false } as const;
@@ -18,7 +23,7 @@ export const nothingChecked: CheckFigures = Object.freeze({ checked: 0, invalid:
 export interface CheckStep {
   readonly store: Pick<ObjectLists, "pageAfter">;
   readonly collection: CollectionRef;
-  readonly schema: CompiledSchema;
+  readonly rules: ObjectRules;
 }
 
 export type CheckedStep =
@@ -27,31 +32,48 @@ export type CheckedStep =
 
 /** `limit` = objects of this step; fewer than usual where less is wanted. */
 export async function checkStep(
-  { store, collection: { project, resource }, schema }: CheckStep,
+  step: CheckStep,
   before: CheckFigures | CheckProgress,
   limit: number = page.limit,
 ): Promise<CheckedStep> {
-  const after = "after" in before ? { after: { value: "", id: before.after } } : {};
-  const range = { ...page, limit: Math.min(limit, page.limit), ...after };
+  const { texts, next } = await nextPage(step, before, limit);
+  const figures = texts.reduce((sum, text) => withObject(sum, step.rules, text), figuresOf(before));
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  if (next === undefined) return { isDone: true, figures, characters };
+  return { isDone: false, figures: { ...figures, after: next.id }, characters };
+}
+
+/** The next few objects after those that `before` counts. */
+export async function nextPage(
+  { store, collection: { project, resource } }: Omit<CheckStep, "rules">,
+  before: CheckFigures | CheckProgress,
+  limit: number = page.limit,
+) {
+  const id = "after" in before ? before.after : "";
+  const range = { ...page, limit: Math.min(limit, page.limit), ...(id !== "" && { after: { value: "", id } }) };
   // By its name alone: also what has expired and is still stored, and without the index of expiry.
   const found = await store.pageAfter({ project, resource }, {}, undefined, range);
   if (found.outcome !== "page") throw new Error("A page in order of creation takes no index");
-  const figures = found.texts.reduce((sum, text) => withObject(sum, schema, text), figuresOf(before));
-  const characters = found.texts.reduce((sum, { length }) => sum + length, 0);
-  if (found.next === undefined) return { isDone: true, figures, characters };
-  return { isDone: false, figures: { ...figures, after: found.next.id }, characters };
+  return found;
 }
 
-function figuresOf({ checked, invalid, examples }: CheckFigures): CheckFigures {
-  return { checked, invalid, examples };
+export function figuresOf({ checked, invalid, examples, migrated }: CheckFigures): CheckFigures {
+  return { checked, invalid, examples, ...(migrated !== undefined && { migrated }) };
 }
 
-export function withObject(sum: CheckFigures, schema: CompiledSchema, text: string): CheckFigures {
-  const checked = sum.checked + 1;
-  const [fault] = faultsOfStored(schema, text);
-  if (fault === undefined) return { ...sum, checked };
-  const { pointer, keyword } = fault;
-  const example = { id: idIn(text), pointer: pointer.slice(0, maxCharacters).toWellFormed(), keyword };
+export function withObject(sum: CheckFigures, rules: ObjectRules, text: string): CheckFigures {
+  const [fault] = faultsOfStored(rules, text);
+  if (fault !== undefined) return withInvalid(sum, text, fault);
+  const { migrated = 0 } = sum;
+  return { ...sum, checked: sum.checked + 1, ...(isMigrated(rules, text) && { migrated: migrated + 1 }) };
+}
+
+export function withInvalid(
+  sum: CheckFigures,
+  text: string,
+  { pointer, keyword }: Pick<ProblemItem, "pointer" | "keyword">,
+): CheckFigures {
+  const example: InvalidObject = { id: idIn(text), pointer: pointer.slice(0, maxCharacters).toWellFormed(), keyword };
   const examples = sum.examples.length < maxExamples ? [...sum.examples, example] : sum.examples;
-  return { checked, invalid: sum.invalid + 1, examples };
+  return { ...sum, checked: sum.checked + 1, invalid: sum.invalid + 1, examples };
 }

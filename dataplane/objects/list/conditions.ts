@@ -3,7 +3,6 @@
 // objects. Filters on the time of creation become ranges of ids.
 
 import { elementsOf, valueAt } from "../../../core/json/members.ts";
-import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
 import type { IdRange } from "../../store/ports/lists.ts";
 import {
@@ -19,7 +18,7 @@ import {
   type ValueRange,
 } from "../../store/ranges.ts";
 import { beginningOfIds } from "../object-ids.ts";
-import { faultsOfStored } from "../validate-object.ts";
+import { faultsOfStored, type ObjectRules } from "../validate-object.ts";
 import type { Filter } from "./filters.ts";
 import { createdField } from "./query-parameters.ts";
 
@@ -43,9 +42,9 @@ export function conditionOf(filter: Filter): Condition {
   return { name, ...found, matchesObject: (text) => matches(valueAt(text, path)) };
 }
 
-/** Whether an object meets the schema, or doesn't: no index finds those. */
-export function validityCondition(schema: CompiledSchema, valid: boolean): Condition {
-  const matchesObject = (text: string): boolean => (faultsOfStored(schema, text).length === 0) === valid;
+/** Whether an object meets the rules, or doesn't: no index finds those. */
+export function validityCondition(rules: ObjectRules, valid: boolean): Condition {
+  const matchesObject = (text: string): boolean => (faultsOfStored(rules, text).length === 0) === valid;
   return { name: validityParameter, isExact: false, matchesObject };
 }
 

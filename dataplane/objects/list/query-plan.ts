@@ -2,10 +2,10 @@
 // objects to check, or a scan of the collection. Pure.
 
 import type { IndexField } from "../../../core/config/types.ts";
-import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { betweenValues } from "../../store/order.ts";
 import type { FieldQuery, IdRange } from "../../store/ports/lists.ts";
 import { equalTo, intersection, type ValueRange } from "../../store/ranges.ts";
+import type { ObjectRules } from "../validate-object.ts";
 import { type Condition, conditionOf, createdRange, isCreatedRange, validityCondition } from "./conditions.ts";
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
@@ -38,9 +38,9 @@ export interface IndexScan {
   readonly isExact: boolean;
 }
 
-export function planQuery(query: ListQuery, indexes: readonly IndexField[], schema: CompiledSchema): QueryPlan {
+export function planQuery(query: ListQuery, indexes: readonly IndexField[], rules: ObjectRules): QueryPlan {
   const { filters, order, valid } = query;
-  const validity = valid === undefined ? [] : [validityCondition(schema, valid)];
+  const validity = valid === undefined ? [] : [validityCondition(rules, valid)];
   const conditions = [...filters.map(conditionOf), ...validity];
   const ids = createdRange(filters);
   const isPlain = order.keys.length === 0 && filters.every(isCreatedRange) && valid === undefined;

@@ -194,6 +194,9 @@ export function bearer(token: string): string {
 export interface ResourceOptions {
   readonly schema?: JsonObject;
   readonly nextSchema?: JsonObject;
+  /** Whether writes have to meet it, by default true. */
+  readonly binds?: boolean;
+  readonly migration?: readonly JsonObject[];
   /** A string stands for a top-level field, or for two with a comma between them. */
   readonly indexes?: readonly (string | IndexField)[];
   readonly access?: Partial<OperationAccess>;
@@ -212,7 +215,9 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     name,
     uid: `uid-of-resource-${name}`,
     schema: options.schema ?? { type: "object" },
-    ...(options.nextSchema && { nextSchema: options.nextSchema, nextSchemaBinds: true }),
+    ...(options.nextSchema && { nextSchema: options.nextSchema }),
+    ...(options.nextSchema && options.binds !== false && { nextSchemaBinds: true }),
+    ...(options.migration && { migration: options.migration }),
     indexes: (options.indexes ?? []).map((field) => (typeof field === "string" ? topLevelIndex(field) : field)),
     access: {
       create: "Authenticated",

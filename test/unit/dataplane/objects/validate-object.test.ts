@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readMigration } from "../../../../core/config/migration.ts";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
 import {
   metadataOf,
   validateNew,
   validatePatch,
+  validateStored,
   validateUpdate,
 } from "../../../../dataplane/objects/validate-object.ts";
 import { maxObjectBytes } from "../../../../dataplane/operation/plan.ts";
@@ -239,5 +241,30 @@ describe("the size of what is stored", () => {
     expect(maxObjectBytes(limits)).toBe(1 << 20);
     expect(maxObjectBytes({ ...limits, maxBodyBytes: 2 << 20 })).toBe(2 << 20);
     expect(maxObjectBytes({ ...limits, maxBodyBytes: 2 << 20, maxObjectBytes: 1_024 })).toBe(1_024);
+  });
+});
+
+describe("an object that is written while others are migrated", () => {
+  const rules = { ...book, migration: readMigration([{ op: "move", from: "/name", path: "/title" }]) };
+  const id = "01a229d7-ca46-7000-b3f1-26e1dbe8a3a1";
+  const imported = (data: string) =>
+    validateStored(rules, `{"id":"${id}",${data},"_metadata":${JSON.stringify(metadata)}}`).text;
+
+  it("has the form of the next schema, also where it is imported", () => {
+    const migrated = `{"id":"${id}","pages":1,"title":"A","_metadata":${JSON.stringify(metadata)}}`;
+    expect(imported('"name":"A","pages":1')).toBe(migrated);
+    expect(imported('"pages":1,"title":"A"')).toBe(migrated);
+    expect(validateNew(rules, body('{"name":"A","pages":1}'), id, metadata)).toBe(migrated);
+  });
+
+  it("is refused as it would be migrated, or as it is where the patch doesn't match it", () => {
+    const failing = { code: "validation_failed" };
+    expect(() => imported('"name":5')).toThrow(
+      expect.objectContaining({ ...failing, message: expect.stringContaining("/title: Must be") }),
+    );
+    expect(() => imported('"title":5')).toThrow(
+      expect.objectContaining({ ...failing, message: expect.stringContaining("/title: Must be") }),
+    );
+    expect(() => imported('"pages":1')).toThrow(expect.objectContaining(failing));
   });
 });

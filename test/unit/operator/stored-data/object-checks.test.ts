@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { migrationDigest } from "../../../../core/config/migration.ts";
 import { type CheckOrder, schemaDigest } from "../../../../core/config/object-check.ts";
 import type { JsonObject, ResourceConfig } from "../../../../core/config/types.ts";
 import { compileResource } from "../../../../operator/compile/child-configs.ts";
@@ -202,8 +203,8 @@ async function refusingPass(published: Published): Promise<Verdicts> {
   const rollout = "programmed" as const;
   const reports = await checks.reportsOf({ objects, config: project(config as object), heldSchemas, rollout }, orders);
   books = { ...books, status: storedObjectsStatus(books, reports.get(uid), now).members } as never;
-  const { schema, nextSchema, nextSchemaBinds } = config as ResourceConfig;
-  return { reason: result.ok ? "live" : result.refusal.reason, schema, nextSchema, nextSchemaBinds };
+  const { schema, nextSchema, nextSchemaBinds, migration } = config as ResourceConfig;
+  return { reason: result.ok ? "live" : result.refusal.reason, schema, nextSchema, nextSchemaBinds, migration };
 }
 
 interface Published {
@@ -217,6 +218,7 @@ interface Verdicts {
   readonly schema: JsonObject;
   readonly nextSchema: JsonObject | undefined;
   readonly nextSchemaBinds: true | undefined;
+  readonly migration: ResourceConfig["migration"];
 }
 
 describe("with Refuse, a new schema", () => {
@@ -337,6 +339,22 @@ describe("with Refuse, a new schema", () => {
     serve(strict);
     await refusingPass({ schema: loose, nextSchema: strict });
     expect(stages()).toEqual([["live", 3]]);
+  });
+
+  it("is published and ordered with the patch that objects go through first, and live without it", async () => {
+    const migrate = [{ op: "add", path: "/price", value: 0 }];
+    serve(strict, { storedObjects: "Refuse", migrate });
+    expect(await refusingPass({ schema: loose })).toMatchObject({ ...looked, migration: migrate });
+    expect([...given.values()]).toMatchObject([{ stage: "look", migration: migrationDigest(migrate) }]);
+    find(0);
+    expect(await refusingPass({ ...looking })).toMatchObject({ ...bound, migration: migrate });
+    expect([...given.values()]).toMatchObject([{ stage: "final", migration: migrationDigest(migrate) }]);
+    find(0);
+    const live = await refusingPass({ ...binding });
+    expect([live.reason, live.migration]).toEqual(["live", undefined]);
+    serve(strict, { storedObjects: "Refuse", migrate: [{ op: "remove", path: "/id" }] });
+    const stopped = { reason: "InvalidSpec", schema: loose, nextSchema: undefined, migration: undefined };
+    expect(await refusingPass({ ...looking, migration: migrate } as Published)).toMatchObject(stopped);
   });
 
   it("holds what names its fields back with it, and binds nobody once the spec can't be used", () => {
