@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
@@ -94,6 +95,21 @@ function describeDeclarations(subject: Subject): void {
     await other.replace(collection, objectOf(1, { a: "9" }), objectOf(1, { a: "3" }));
     expect(await page(one, collection, "a")).toEqual([4, 3, 2, 1].map(idOf));
     expect(await page(other, collection, "a")).toEqual([4, 3, 2, 1].map(idOf));
+  });
+
+  it("lets no older configuration write behind a fence, which only rises", async () => {
+    const [one, other] = await twoReplicas(subject());
+    // One process has the newest configuration.
+    if (one === other) return;
+    const collection = freshCollection();
+    const at = (revision: number) => ({ ...collection, revision });
+    const stored = objectOf(1, { a: "1" });
+    await other.create(at(3), stored, plenty);
+    for (const revision of [5, 4]) await one.fenceWriters(at(revision));
+    await expect(other.create(at(4), objectOf(2, { a: "2" }), plenty)).rejects.toThrow(WriteConflict);
+    await expect(other.replace(at(4), objectOf(1, { a: "2" }), stored)).rejects.toThrow(WriteConflict);
+    expect(await other.create(at(5), objectOf(2, { a: "2" }), plenty)).toMatchObject({ outcome: "created" });
+    expect(await other.remove(at(3), stored.id, {})).toBe(true);
   });
 
   it.each(["replace", "remove"] as const)(
