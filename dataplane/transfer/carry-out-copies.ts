@@ -1,6 +1,6 @@
-// Carries out the operator's orders to copy stored data of one Project into another one. It reads as
-// an export does and writes as an import: what is there already stays as it is, so a copy that broke
-// off goes on a little before where it ended. Both Projects have to be served all the time.
+// Carries out the operator's orders to copy stored data of one Project into another one. It reads
+// as an export does and writes as an import: what is there already stays as it is, so a copy that
+// broke off goes on a little before where it ended. Both Projects have to be served all the time.
 
 import { type CopyOrder, type CopyProgress, type CopyResult, copies } from "../../core/config/copy-order.ts";
 import { anonymous } from "../authenticate/caller.ts";
@@ -34,11 +34,14 @@ export interface CarryOutCopiesDeps extends CarryOutDeps<CopyOrder, CopyResult> 
 export function carryOutCopies(deps: CarryOutCopiesDeps): CarriedOrders {
   const begin = async (order: CopyOrder) => copying(deps, order);
   // Somebody waits for it.
-  return carryOutOrders(deps, { kind: copies, begin, pauseRatio: 0.5 });
+  return carryOutOrders(deps, { kind: copies, begin, pauseRatio: 0.25 });
 }
 
-/** Objects that are written together: validating them takes a few milliseconds. */
-const objectsPerStep = 128;
+/**
+ * What is written together: validating it takes a few milliseconds, unless a single object is
+ * larger.
+ */
+const perStep = { objects: 250, characters: 128 * 1024 };
 
 type CopyStep = StepEnd<CopyProgress, CopyResult>;
 
@@ -53,7 +56,7 @@ function copying(deps: CarryOutCopiesDeps, order: CopyOrder): Step<CopyProgress,
     const source = from?.resources.get(name);
     if (from === undefined || source === undefined) return waits(before);
     reading ??= new Reading(readObjects(store, { collection: collectionOf(from.config, source), after: before.after }));
-    const texts = await reading.next(objectsPerStep);
+    const texts = await reading.next();
     const last = texts.at(-1);
     if (last === undefined) {
       reading = undefined;
@@ -118,21 +121,39 @@ async function preparedTarget(
   }
 }
 
-/** A part of some batches at a time. */
+/** A part of some batches at a time; the next one is read while this one is written. */
 class Reading {
   readonly #batches: AsyncIterator<readonly string[]>;
+  #ahead: Promise<readonly string[]>;
   #read: readonly string[] = [];
 
   constructor(batches: AsyncIterable<readonly string[]>) {
     this.#batches = batches[Symbol.asyncIterator]();
+    this.#ahead = this.#readAhead();
   }
 
   /** None at the end. */
-  async next(most: number): Promise<readonly string[]> {
-    if (this.#read.length === 0) this.#read = (await this.#batches.next()).value ?? [];
-    const texts = this.#read.slice(0, most);
-    this.#read = this.#read.slice(most);
+  async next(): Promise<readonly string[]> {
+    if (this.#read.length === 0) {
+      this.#read = await this.#ahead;
+      if (this.#read.length > 0) this.#ahead = this.#readAhead();
+    }
+    const texts: string[] = [];
+    for (let characters = 0; texts.length < perStep.objects && characters < perStep.characters; ) {
+      const text = this.#read[texts.length];
+      if (text === undefined) break;
+      texts.push(text);
+      characters += text.length;
+    }
+    this.#read = this.#read.slice(texts.length);
     return texts;
+  }
+
+  #readAhead(): Promise<readonly string[]> {
+    const batch = this.#batches.next().then(({ value }) => value ?? []);
+    // Where nobody asks for it any more, nobody asks why it failed.
+    batch.catch(() => undefined);
+    return batch;
   }
 }
 

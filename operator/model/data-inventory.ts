@@ -66,8 +66,8 @@ export interface DataInventory {
   /** Absent = none. */
   readonly deletedProjects?: readonly DeletedProject[];
   /**
-   * What was copied from another Project, as one of this name declared it: these data are not copied
-   * a second time. Absent = nothing was, or it is not complete.
+   * What was copied from another Project, as one of this name declared it: these data are not
+   * copied a second time. Absent = nothing was, or it is not complete.
    */
   readonly copied?: CopyResult;
 }

@@ -29,7 +29,7 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
   readonly lookAtRedis: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
   readonly refreshUsage: () => Promise<void>;
-  /** What replicas have been ordered to do with stored data: likewise, and often while there is some. */
+  /** Orders about stored data that replicas carry out: likewise, and often while there are some. */
   readonly refreshOrders: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }

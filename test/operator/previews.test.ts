@@ -1,5 +1,5 @@
-// What Argo CD would apply for pull requests, by the ApplicationSet of deploy/gitops and the files of
-// the guide: a Project each, with a masked copy of the data, and nothing left of a closed one.
+// What Argo CD would apply for pull requests, by the ApplicationSet of deploy/gitops and the files
+// of the guide: a Project each, with a masked copy of the data, and nothing left of a closed one.
 
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
