@@ -149,12 +149,16 @@ class Exporting {
     this.#inChanges = true;
   }
 
+  /** The next batch is read while the client takes one: Redis and the replica work at once. */
   async *#inTurns<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+    const read = (): Promise<IteratorResult<T>> => this.#inTurn(() => items.next());
+    let reading = read();
     try {
-      for (;;) {
-        const next = await this.#inTurn(() => items.next());
-        if (next.done === true) return;
-        yield next.value;
+      for (let step = await reading; step.done !== true; step = await reading) {
+        reading = read();
+        // It is thrown where it is awaited, unless the client has left before.
+        reading.catch(() => undefined);
+        yield step.value;
       }
     } finally {
       await items.return(undefined);

@@ -19,7 +19,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   changes: async () => (await import("./changes.ts")).measureChanges,
   /** What a unique field costs a create. */
   unique: async () => (await import("./unique.ts")).measureUnique,
-  /** What an import writes, against Redis without a service. */
+  /** What an import writes and an export reads, against Redis without a service. */
   transfer: async () => (await import("./transfer.ts")).measureTransfer,
   /** An operator with 10,000 Projects; --hostile: a namespace that does its worst. */
   operator: async () => (await import("./operator.ts")).measureOperator,
