@@ -7,7 +7,7 @@ import { ServiceRefused } from "../service/service.ts";
 import { downloadCsv } from "./download-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
 import { openPart } from "./part-file.ts";
-import type { ExportSettings } from "./run-export.ts";
+import type { ExportSettings } from "./settings.ts";
 
 export interface CsvExport {
   readonly service: Service;

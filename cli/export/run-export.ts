@@ -2,7 +2,7 @@
 // FILE is never a part of an export. Exit code 1 where the export is not complete.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
+import { credentialFrom } from "../service/credential.ts";
 import { note, showProgress } from "../service/notes.ts";
 import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { type DownloadDeps, download } from "./download.ts";
@@ -10,17 +10,7 @@ import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
 import { lastPosition } from "./last-position.ts";
 import { openPart } from "./part-file.ts";
-
-export interface ExportSettings extends CredentialFiles {
-  readonly format: "ndjson" | "csv";
-  readonly out: string | undefined;
-  readonly resource: readonly string[] | undefined;
-  readonly rootKey: readonly string[] | undefined;
-  readonly owner: string | undefined;
-  /** A file with an export, or a position. */
-  readonly since: string | undefined;
-  readonly continued: boolean;
-}
+import type { ExportSettings } from "./settings.ts";
 
 export async function runExport(base: string, settings: ExportSettings): Promise<number> {
   try {
