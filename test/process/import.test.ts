@@ -149,10 +149,16 @@ it("brings everything to another store and back, byte for byte", async () => {
   expect(before).toHaveLength(3_003);
   const program = join(import.meta.dirname, "../../bin/jsonplane");
   const there = pastedDevProcess(`sh -c '${program} export ${urlOf(0)} | ${program} import ${urlOf(1)}'`, cwd, {});
-  expect([await there.exit(), there.error()]).toEqual([0, expect.stringContaining("jsonplane: Imported: 3003 created\n")]);
+  expect([await there.exit(), there.error()]).toEqual([
+    0,
+    expect.stringContaining("jsonplane: Imported: 3003 created\n"),
+  ]);
   expect(await stored(1)).toEqual(before);
   const back = pastedDevProcess(`sh -c '${program} export ${urlOf(1)} | ${program} import ${urlOf(0)} -'`, cwd, {});
-  expect([await back.exit(), back.error()]).toEqual([0, expect.stringContaining("jsonplane: Imported: 3003 unchanged\n")]);
+  expect([await back.exit(), back.error()]).toEqual([
+    0,
+    expect.stringContaining("jsonplane: Imported: 3003 unchanged\n"),
+  ]);
   const cut = pastedDevProcess(
     `sh -c 'curl -fsS ${urlOf(1)}/export | head -n 9 | ${program} import ${urlOf(0)} -'`,
     cwd,
