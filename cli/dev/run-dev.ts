@@ -31,6 +31,7 @@ import { problemsLine, startupMessage } from "./report/startup-message.ts";
 import { createSeeder, createSeedProgress, type Seeder } from "./seed/seeder.ts";
 import type { DevSettings } from "./settings.ts";
 import { createStoredObjectsCheck, type StoredObjectsCheck } from "./stored-data/check-stored-objects.ts";
+import { createDevCopies, type DevCopies } from "./stored-data/copy-data.ts";
 
 export interface DevOptions extends DevSettings {
   readonly folder: string;
@@ -68,12 +69,20 @@ export async function runDev(options: DevOptions, data: DataFolder, cleanup: Cle
   const adminUrl = reachable(plane.adminUrl);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
   await data.noteUrl(urls.url);
-  // Each pass applies the manifests, then stores seeds; the overview shows how it ended.
+  // Each pass applies the manifests, then stores seeds and copies; the overview shows how it ended.
   const operator = await openDevOperator({
     ...{ options, data, live, checkResource, issuers, store, secretFiles, publicUrl },
   });
+  const { preparer, quotas } = plane;
+  const copies = createDevCopies({ store, preparer, storeFor: quotas.storeFor, directory: live.directory });
   const log = createMessageLog(print);
-  const attached = { devOperator: seeding(operator, seeder), secretFiles, log, folder: options.folder, ...urls };
+  const attached = {
+    devOperator: filling(operator, seeder, copies),
+    secretFiles,
+    log,
+    folder: options.folder,
+    ...urls,
+  };
   const devOperator = overview.attach(attached);
   const news = await devOperator.reconcile();
 
@@ -232,11 +241,11 @@ function openSeeder(options: DevOptions, { data, live, store, plane, path }: See
   });
 }
 
-/** With each pass, what has become live and is empty gets its seed. */
-function seeding(devOperator: DevOperator, seeder: Seeder): DevOperator {
+/** With each pass, what has become live and is empty gets its seed, or its copy. */
+function filling({ view, reconcile }: DevOperator, seeder: Seeder, copies: DevCopies): DevOperator {
   return {
-    view: devOperator.view,
-    reconcile: async () => [...(await devOperator.reconcile()), ...(await seeder.seed())],
+    view,
+    reconcile: async () => [...(await reconcile()), ...(await seeder.seed()), ...(await copies.afterPass(view()))],
   };
 }
 

@@ -58,6 +58,18 @@ export type CopyResult = CopyFigures & { readonly endedAt: number };
 
 export const maxNotCopied = 5;
 
+/** How much was copied of a Project, how much was not, and an example of that. */
+export function describeCopied(
+  source: string | undefined,
+  { copied, refused, examples: [example] = [] }: Pick<CopyFigures, "copied" | "refused"> & Partial<CopyFigures>,
+): string {
+  const done = `Objects and values copied from Project "${source}": ${copied}`;
+  if (refused === 0 || example === undefined) return done;
+  const { resource, id, rootKey, pointer, reason } = example;
+  const what = rootKey === undefined ? `${resource}/${id}` : `the value of ${rootKey}`;
+  return `${done}; not copied: ${refused}, such as ${what}${pointer === undefined ? "" : ` at ${pointer || "/"}`} (${reason})`;
+}
+
 const what = "copy";
 
 export const copies: OrderKind<CopyOrder, CopyProgress, CopyResult> = {

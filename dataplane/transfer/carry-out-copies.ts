@@ -22,7 +22,7 @@ import { type Copied, copyObject, copyValue, nothingCopied, withCopied } from ".
 import { readObjects } from "./read-objects.ts";
 import { type ObjectTarget, objectTarget, valueTarget } from "./write-object.ts";
 
-export interface CarryOutCopiesDeps extends CarryOutDeps<CopyOrder, CopyResult> {
+export interface CopyStepsDeps {
   /** Read from. */
   readonly store: Pick<ObjectLists, "scan"> & DocumentReads;
   readonly directory: Pick<Directory, "project" | "dataLost">;
@@ -31,8 +31,10 @@ export interface CarryOutCopiesDeps extends CarryOutDeps<CopyOrder, CopyResult> 
   readonly storeFor: (project: LiveProject) => DataStore;
 }
 
+export type CarryOutCopiesDeps = CopyStepsDeps & CarryOutDeps<CopyOrder, CopyResult>;
+
 export function carryOutCopies(deps: CarryOutCopiesDeps): CarriedOrders {
-  const begin = async (order: CopyOrder) => copying(deps, order);
+  const begin = async (order: CopyOrder) => copySteps(deps, order);
   // Somebody waits for it.
   return carryOutOrders(deps, { kind: copies, begin, pauseRatio: 0.25 });
 }
@@ -45,7 +47,7 @@ const perStep = { objects: 250, characters: 128 * 1024 };
 
 type CopyStep = StepEnd<CopyProgress, CopyResult>;
 
-function copying(deps: CarryOutCopiesDeps, order: CopyOrder): Step<CopyProgress, CopyResult> {
+export function copySteps(deps: CopyStepsDeps, order: CopyOrder): Step<CopyProgress, CopyResult> {
   const { store, storeFor } = deps;
   const { resources, rootKeys } = order;
   /** Of the resource whose turn it is. */
@@ -94,7 +96,7 @@ function copying(deps: CarryOutCopiesDeps, order: CopyOrder): Step<CopyProgress,
 
 /** Both Projects of the order; undefined while one of them is not served here. */
 async function served(
-  { directory }: Pick<CarryOutCopiesDeps, "directory">,
+  { directory }: Pick<CopyStepsDeps, "directory">,
   { project, uid, source }: CopyOrder,
 ): Promise<{ readonly from: LiveProject; readonly into: LiveProject } | undefined> {
   const from = await directory.project({ namespace: project.namespace, name: source.name });
@@ -105,11 +107,7 @@ async function served(
 }
 
 /** Once the store knows the indexes of the resource. */
-async function preparedTarget(
-  deps: CarryOutCopiesDeps,
-  order: CopyOrder,
-  name: string,
-): Promise<ObjectTarget | undefined> {
+async function preparedTarget(deps: CopyStepsDeps, order: CopyOrder, name: string): Promise<ObjectTarget | undefined> {
   for (;;) {
     const project = (await served(deps, order))?.into;
     const resource = project?.resources.get(name);

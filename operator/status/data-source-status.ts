@@ -1,7 +1,7 @@
 // What a Project's status says of the data that are copied into it, and the Events when that has
 // ended.
 
-import type { CopyFigures, NotCopied } from "../../core/config/copy-order.ts";
+import { describeCopied } from "../../core/config/copy-order.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { EventNote } from "../events/event-recorder.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
@@ -29,23 +29,8 @@ export function dataSourceEventsOf(object: CustomResource, after: unknown): read
   const now = reportedCopy(after);
   if (object.kind !== "Project" || now?.completedAt === undefined) return [];
   if (reportedCopy(object.status)?.completedAt !== undefined) return [];
-  const source = object.spec.dataSourceRef?.name;
-  const done = `${now.copied} objects and values of Project "${source}" were copied`;
   const { DataCopied, DataNotCopied } = statusEventCatalogue;
+  const reason = now.refused === 0 ? "DataCopied" : "DataNotCopied";
   const { type, action } = now.refused === 0 ? DataCopied : DataNotCopied;
-  if (now.refused === 0) return [{ type, action, reason: "DataCopied", note: done }];
-  return [
-    { type, action, reason: "DataNotCopied", note: `${done}, and ${now.refused} were not${describeNotCopied(now)}` },
-  ];
-}
-
-/** The first example, to be added to a sentence; empty where there is none. */
-function describeNotCopied({ examples: [example] = [] }: Partial<Pick<CopyFigures, "examples">>): string {
-  if (example === undefined) return "";
-  const { pointer, reason } = example;
-  return `, such as ${placeOf(example)}${pointer === undefined ? "" : ` at ${pointer || "/"}`} (${reason})`;
-}
-
-function placeOf({ resource, id, rootKey }: NotCopied): string {
-  return rootKey === undefined ? `${resource}/${id}` : `the value of ${rootKey}`;
+  return [{ type, action, reason, note: describeCopied(object.spec.dataSourceRef?.name, now) }];
 }

@@ -6,7 +6,6 @@ import { compileOmit } from "../compile/data-source.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { Reason } from "../model/reasons.ts";
-import { isPopulated } from "../model/reported-copy.ts";
 import type { Fault } from "../model/verdict.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { PublishedProject } from "../publish/writer-session.ts";
@@ -31,6 +30,8 @@ export type CopyPlan =
 export interface CopyContext {
   /** The Project to copy from; undefined = there is none. */
   readonly source: Project | undefined;
+  /** That is to be copied into itself first. */
+  readonly sourceWaits: boolean;
   /** What is published of that. */
   readonly from: PublishedProject;
   /** What is published of the Project itself. */
@@ -68,7 +69,7 @@ export function waitingToCopy(message: string): WhyNotCopied {
 
 const sourceName = "/spec/dataSourceRef/name";
 
-function agreeingSource(project: Project, { source, from }: CopyContext): Project | WhyNotCopied {
+function agreeingSource(project: Project, { source, sourceWaits, from }: CopyContext): Project | WhyNotCopied {
   const { namespace } = project.metadata;
   const name = project.spec.dataSourceRef?.name ?? "";
   if (source === undefined || isDeleting(source)) {
@@ -82,7 +83,7 @@ function agreeingSource(project: Project, { source, from }: CopyContext): Projec
     const message = `Project "${name}" doesn't allow copies: whoever is responsible for it sets spec.copies.allow to Namespace`;
     return { reason: "CopyNotAllowed", message, pointer: sourceName };
   }
-  if (source.spec.dataSourceRef !== undefined && !isPopulated(source.status)) {
+  if (sourceWaits) {
     return waitingToCopy(`Project "${name}" waits for data of another Project itself; see its condition Populated`);
   }
   if (from.config?.project.uid === source.metadata.uid) return source;

@@ -69,8 +69,10 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
   const look = async (project: Project, redis: CopyingRedis): Promise<Look> => {
     const { namespace } = project.metadata;
     const sourceRef = { namespace, name: project.spec.dataSourceRef?.name ?? "" };
+    const source = projectOf(sourceRef);
     const plan = planCopy(project, {
-      source: projectOf(sourceRef),
+      source,
+      sourceWaits: source !== undefined && awaitsCopy(source),
       from: await redis.publisher.load(sourceRef),
       into: await redis.publisher.load(refOf(project)),
       rolloutOf: redis.acknowledgements.rolloutOf,

@@ -120,7 +120,7 @@ test("once the other Project agrees, its data are there, masked and with their o
   expect((await api.send("preview", "/json/settings")).json()).toEqual({ open: true });
   await eventually(async () => {
     const events = (await tenant.events("Project", "preview")).filter(({ reason }) => reason === "DataCopied");
-    expect(events.map(({ note }) => note)).toEqual(['4 objects and values of Project "shop" were copied']);
+    expect(events.map(({ note }) => note)).toEqual(['Objects and values copied from Project "shop": 4']);
   }, patience);
 
   // A status that a restored backup lacks.
