@@ -12,7 +12,7 @@ import {
 import { pauseUnlessAborted, systemTimers } from "../../../core/timers.ts";
 import { type CarriedOrders, type CarryOutDeps, carryOutOrders, type StepEnd } from "../../config/carry-out-orders.ts";
 import type { Directory, LiveProject, LiveResource } from "../../config/directory.ts";
-import type { Quotas } from "../../quotas/quotas.ts";
+import type { DataStore } from "../../store/port.ts";
 import type { ObjectIndexes } from "../../store/ports/indexes.ts";
 import type { ObjectLists } from "../../store/ports/lists.ts";
 import type { ObjectReads } from "../../store/ports/objects.ts";
@@ -27,7 +27,7 @@ export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult
   readonly directory: Pick<Directory, "project" | "dataLost">;
   /** For what is migrated. */
   readonly preparer: Pick<CollectionPreparer, "prepare">;
-  readonly storeFor: Quotas["storeFor"];
+  readonly storeFor: (project: LiveProject) => DataStore;
   /** Before a final check, 3,000 by default. */
   readonly settleMs?: number;
 }
