@@ -25,7 +25,10 @@ function list(store: Store, { limit, order = byCreation, owner }: Asked) {
     indexes: [],
     visible: owner === undefined ? {} : { owner },
     preconditions: undefined,
-    plan: planQuery({ limit, offset: 0, order, filters: [], counted: true, tagged: false, suffix: "" }, [], { schema, maxBytes: 0 }),
+    plan: planQuery({ limit, offset: 0, order, filters: [], counted: true, tagged: false, suffix: "" }, [], {
+      schema,
+      maxBytes: 0,
+    }),
     url: "http://127.0.0.1/api/films",
     onIndexMissing: () => undefined,
     scanSemaphore: createScanSemaphore(),
