@@ -184,19 +184,19 @@ it("ends within a step where the order is taken back or the Project goes, and be
   const slow: Store = {
     ...store,
     async create(...words) {
-      if (++creates === 127) directory.replace([shop]);
+      if (++creates === 249) directory.replace([shop]);
       return await store.create(...words);
     },
   };
   const copying = replica(slow);
   await orders.order("copy:4", order({ source: { name: "shop", uid: "another" } }));
   await orders.order("copy:5", order());
-  await eventually(async () => expect(await stateOf("copy:5")).toMatchObject({ figures: { copied: 127 } }));
+  await eventually(async () => expect(await stateOf("copy:5")).toMatchObject({ figures: { copied: 249 } }));
   await orders.forget("copy:5");
   await eventually(async () => {
     const fields = fieldsOf(await redisClient.read(configKeys.purges, "HGETALL", configKeys.purges));
     expect([...fields.keys()]).toEqual(["copy:4"]);
   });
   await copying.stop();
-  expect([creates, copying.done, copying.failed]).toEqual([127, [], []]);
+  expect([creates, copying.done, copying.failed]).toEqual([249, [], []]);
 });
