@@ -1,5 +1,6 @@
 // Every command of the program, in the order of the help.
 
+import { backupCommand } from "./backup/command.ts";
 import type { Command } from "./command.ts";
 import { dataOrphansCommand } from "./data-orphans/command.ts";
 import { dataResetCommand } from "./data-reset/command.ts";
@@ -11,6 +12,7 @@ import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { importCommand } from "./import/command.ts";
 import { initCommand } from "./init/command.ts";
 import { operatorCommand } from "./operator/command.ts";
+import { restoreCommand } from "./restore/command.ts";
 import { validateCommand } from "./validate/command.ts";
 import { watchCommand } from "./watch/command.ts";
 
@@ -24,6 +26,8 @@ export const commands: readonly Command[] = [
   eraseCommand,
   operatorCommand,
   dataplaneCommand,
+  backupCommand,
+  restoreCommand,
   clearFinalizersCommand,
   dataResetCommand,
   dataOrphansCommand,

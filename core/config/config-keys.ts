@@ -34,6 +34,8 @@ export const configKeys = {
   purged: `${tag}:purged`,
   /** String with expiry: id of the replica that carries out purges now. */
   purgeLock: `${tag}:purge-lock`,
+  /** Hash: `last` → what the last complete backup says of itself (backup-report.ts). */
+  backup: `${tag}:backup`,
 } as const;
 
 /**

@@ -6,6 +6,7 @@ import { durationSeconds } from "../config/duration.ts";
 import { dnsLabel } from "../manifests/metadata.ts";
 import { type Kind, kinds } from "../manifests/object.ts";
 import { redisUrlFault } from "../redis/redis-url.ts";
+import { unixMilliseconds } from "../rfc3339.ts";
 import { InvalidSetting, type Setting } from "./read-settings.ts";
 
 function notA(what: string, text: string): InvalidSetting {
@@ -121,4 +122,19 @@ function isNetwork(text: string): boolean {
   const version = isIP(address);
   if (version === 0 || more.length > 0) return false;
   return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+const projectPattern = /^(?:[*]|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/(?:[*]|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?))$/;
+
+export function readProjectPatterns(text: string): readonly string[] {
+  const patterns = listOf(text);
+  const wrong = patterns.find((pattern) => !projectPattern.test(pattern));
+  if (patterns.length > 0 && wrong === undefined) return patterns;
+  throw notA("a list such as default/shop, default/* or *", wrong ?? text);
+}
+
+export function readTime(text: string): number {
+  const time = unixMilliseconds(text);
+  if (time !== undefined) return time;
+  throw notA("a time such as 2026-11-30T12:00:00Z", text);
 }

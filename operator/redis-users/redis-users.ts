@@ -17,7 +17,7 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
   "jsonplane-operator": [
     "~{jsonplane}:meta ~{jsonplane}:projects ~{jsonplane}:project:* ~{jsonplane}:credentials:*",
     "~{jsonplane}:changes ~{jsonplane}:data ~{jsonplane}:purges ~{jsonplane}:purged",
-    "%R~{jsonplane}:replicas %R~{jsonplane}:ack:*",
+    "%R~{jsonplane}:replicas %R~{jsonplane}:ack:* %R~{jsonplane}:backup",
     "+hget +hmget +hgetall +hscan +hkeys +hexists +hset +hsetnx +hdel +unlink +xadd +zrangebyscore +time",
     "+eval +evalsha +ping +info +select +client|setname +cluster|slots +cluster|info",
   ],
@@ -32,11 +32,18 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
     "+xadd +xlen +xrange +xread +xrevrange +xtrim +publish +subscribe +unsubscribe",
     "+eval +evalsha +ping +time +info +select +client|setname +cluster|slots +cluster|info",
   ],
+  "jsonplane-backup": [
+    "~jp:* %R~{jsonplane}:data",
+    "+json.get +json.mget +get +exists +hget +hmget +hgetall +hscan",
+    "+zcard +zscore +zrange +zrangebyscore +zlexcount +xlen +xrange +xread +xrevrange",
+    "+eval +evalsha +ping +time +info +select +client|setname +cluster|slots +cluster|info",
+    "(~{jsonplane}:backup +hset)",
+  ],
   "jsonplane-admin": ["~* &* +@all"],
 };
 
-/** The third one is for people: backups, inspection. No program of ours uses it. */
-export type RedisUser = "jsonplane-operator" | "jsonplane-dataplane" | "jsonplane-admin";
+/** The last one is for people: inspection, backups of Redis. No program of ours uses it. */
+export type RedisUser = "jsonplane-operator" | "jsonplane-dataplane" | "jsonplane-backup" | "jsonplane-admin";
 
 const redisUsers = Object.keys(programRules) as readonly RedisUser[];
 
@@ -83,6 +90,8 @@ const redisEntries = {
   operatorUrl: "operator-url",
   /** For the data plane. */
   dataplaneUrl: "dataplane-url",
+  /** For backups; an earlier version made none. */
+  backupUrl: "backup-url",
   /** What Redis loads as its `aclfile`. */
   acl: "users.acl",
   /** The password of the user jsonplane-admin, for people. */
@@ -112,7 +121,7 @@ export interface RedisUsers {
 /** As the Secret says, which then holds the rights of this version. */
 export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUsers> {
   const { api, address } = deps;
-  const secret = await ensured(deps);
+  const secret = withBackupUrl(await ensured(deps), deps);
   const passwords = passwordsOf(secret);
   const acl = aclFile(passwords);
   if (entryOf(secret, redisEntries.acl) !== acl) {
@@ -120,8 +129,8 @@ export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUser
     await api.replace(secretType, { ...(secret as unknown as JsonObject), apiVersion: "v1", kind: "Secret", data });
   }
   return {
-    url: withUser(address, "jsonplane-operator", passwords),
-    adminUrl: withUser(address, "jsonplane-admin", passwords),
+    url: withUser(address, "jsonplane-operator", passwords["jsonplane-operator"]),
+    adminUrl: withUser(address, "jsonplane-admin", passwords["jsonplane-admin"]),
     passwords,
   };
 }
@@ -149,10 +158,19 @@ async function ensured(deps: RedisSecretDeps): Promise<KubeObject> {
   }
 }
 
+/** Its new password also changes the ACL file, which has the Secret written. */
+function withBackupUrl(secret: KubeObject, { address, random }: RedisSecretDeps): KubeObject {
+  const data = secret["data"] as JsonObject | undefined;
+  if (data === undefined || redisEntries.backupUrl in data) return secret;
+  const url = withUser(address, "jsonplane-backup", mintPassword(random));
+  return { ...secret, data: { ...data, [redisEntries.backupUrl]: encoded(url) } };
+}
+
 function passwordsOf(secret: KubeObject): RedisPasswords {
   return {
     "jsonplane-operator": passwordIn(secret, redisEntries.operatorUrl),
     "jsonplane-dataplane": passwordIn(secret, redisEntries.dataplaneUrl),
+    "jsonplane-backup": passwordIn(secret, redisEntries.backupUrl),
     "jsonplane-admin": entryOf(secret, redisEntries.adminPassword),
   };
 }
@@ -179,11 +197,13 @@ function newSecret({ secret: { namespace, name }, address, random }: RedisSecret
   const passwords: RedisPasswords = {
     "jsonplane-operator": mintPassword(random),
     "jsonplane-dataplane": mintPassword(random),
+    "jsonplane-backup": mintPassword(random),
     "jsonplane-admin": mintPassword(random),
   };
   const entries = {
-    [redisEntries.operatorUrl]: withUser(address, "jsonplane-operator", passwords),
-    [redisEntries.dataplaneUrl]: withUser(address, "jsonplane-dataplane", passwords),
+    [redisEntries.operatorUrl]: withUser(address, "jsonplane-operator", passwords["jsonplane-operator"]),
+    [redisEntries.dataplaneUrl]: withUser(address, "jsonplane-dataplane", passwords["jsonplane-dataplane"]),
+    [redisEntries.backupUrl]: withUser(address, "jsonplane-backup", passwords["jsonplane-backup"]),
     [redisEntries.acl]: aclFile(passwords),
     [redisEntries.adminPassword]: passwords["jsonplane-admin"],
   };
@@ -197,8 +217,8 @@ function newSecret({ secret: { namespace, name }, address, random }: RedisSecret
 }
 
 /** Passwords are letters and digits only: nothing is to be escaped. */
-function withUser(address: string, user: RedisUser, passwords: RedisPasswords): string {
-  return address.replace("://", `://${user}:${passwords[user]}@`);
+function withUser(address: string, user: RedisUser, password: string): string {
+  return address.replace("://", `://${user}:${password}@`);
 }
 
 function encoded(text: string): string {

@@ -8,7 +8,8 @@ import { programRules } from "../../operator/redis-users/redis-users.ts";
 const page = readFileSync(new URL("../../docs/reference/redis.md", import.meta.url), "utf8");
 
 describe("docs/reference/redis.md", () => {
-  it.each(["jsonplane-operator", "jsonplane-dataplane"] as const)("gives %s the rights of a bundled Redis", (user) => {
+  const users = ["jsonplane-operator", "jsonplane-dataplane", "jsonplane-backup"] as const;
+  it.each(users)("gives %s the rights of a bundled Redis", (user) => {
     const lines = page.split("\n").filter((line) => line.startsWith(`ACL SETUSER ${user} `));
     const rights = lines.slice(1).map((line) => line.slice(`ACL SETUSER ${user} `.length));
     expect(rights).toEqual(programRules[user]);

@@ -124,8 +124,9 @@ describe("the users of a bundled Redis", () => {
       await secret(secretName, "admin-password"),
       new URL(await secret(secretName, "operator-url")).password,
       new URL(await secret(secretName, "dataplane-url")).password,
+      new URL(await secret(secretName, "backup-url")).password,
     ];
-    expect(new Set(passwords).size).toBe(3);
+    expect(new Set(passwords).size).toBe(4);
     const acl = await secret(secretName, "users.acl");
     for (const password of passwords) {
       expect(password).toMatch(/^[0-9A-Za-z]{27}$/);
@@ -156,6 +157,18 @@ describe("the users of a bundled Redis", () => {
     const probe = new Redis({ port, username: "jsonplane-probe", password: "any" });
     expect(await probe.ping()).toBe("PONG");
     probe.disconnect();
+  });
+
+  it("get one for backups, which an earlier version didn't make, and which reads", async () => {
+    await patch([{ op: "remove", path: "/data/backup-url" }], "application/json-patch+json");
+    await Promise.all(operators.splice(0).map((operator) => operator.stop()));
+    const next = await startOperator();
+    await eventually(() => expect(next.log()).toContain("Writer session begun"), { withinMs: 60_000 });
+    const url = new URL(await secret(secretName, "backup-url"));
+    const reader = new Redis({ port, username: url.username, password: url.password });
+    expect(Object.keys(await reader.hgetall("{jsonplane}:data"))).toEqual([expect.stringMatching(/\/shop$/)]);
+    await expect(reader.del("{jsonplane}:data")).rejects.toThrow(/NOPERM/);
+    reader.disconnect();
   });
 
   it("are not guessed when somebody has emptied their Secret, and the log says what to do", async () => {

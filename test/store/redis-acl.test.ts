@@ -192,6 +192,32 @@ describe("the operator's user is refused", () => {
   it("everything else of the server", () => expectRefused("jsonplane-operator", forNobody));
 });
 
+describe("the user of backups is refused", () => {
+  it("stored data and its inventory, to write", async () => {
+    await store.create(books, object, 1_000);
+    await expectRefused("jsonplane-backup", [
+      ["JSON.SET", documentKey, "$", "1"],
+      ["UNLINK", documentKey],
+      ["HSET", "jp:{default/shop/books}:indexes", "x", "1"],
+      ["HSET", data, "a", "b"],
+      ["HDEL", configKeys.backup, "last"],
+    ]);
+    const client = new Redis(documentedUrl(redis, "jsonplane-backup"));
+    const script = "return redis.call('JSON.SET', KEYS[1], '$', '1')";
+    await expect(client.call("EVAL", script, "1", documentKey)).rejects.toThrow(/can't run this command/);
+    client.disconnect();
+  });
+
+  it("configuration and credentials, to read", () =>
+    expectRefused("jsonplane-backup", [
+      ["HGETALL", meta],
+      ["HGETALL", projectConfigKey(ref)],
+      ["HGETALL", credentialsKey(ref)],
+    ]));
+
+  it("everything else of the server", () => expectRefused("jsonplane-backup", forNobody));
+});
+
 describe("the data plane's user is refused", () => {
   it("configuration, to write", async () => {
     const fields = [meta, projects, projectConfigKey(ref), credentialsKey(ref), purges];

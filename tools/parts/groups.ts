@@ -18,6 +18,7 @@ import type { Part } from "./part.ts";
 import { prometheus } from "./prometheus.ts";
 import { redisJson } from "./redis-json.ts";
 import { redisServer } from "./redis-server.ts";
+import { s3Server } from "./s3.ts";
 import { schemathesis } from "./schemathesis.ts";
 import { wrk } from "./wrk.ts";
 
@@ -31,7 +32,7 @@ const fixed = {
   store: redis,
   http: redis,
   security: redis,
-  process: [...redis, ...kubernetes, chromium, nginx, openapiTypescript],
+  process: [...redis, ...kubernetes, chromium, nginx, openapiTypescript, s3Server],
   operator: [...redis, ...kubernetes, helm],
   chart: [...kubernetes, helm, lua, foreignCrds],
   observability: [...redis, ...kubernetes, prometheus],

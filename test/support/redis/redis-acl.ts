@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import type { TestRedis } from "./redis.ts";
 
-export type DocumentedUser = "jsonplane-operator" | "jsonplane-dataplane";
+export type DocumentedUser = "jsonplane-operator" | "jsonplane-dataplane" | "jsonplane-backup";
 
 const password = "a-password-of-a-test";
 

@@ -1,0 +1,137 @@
+// Backs up each Project that the data inventories name: reads what is stored, writes it to the
+// place, then removes the oldest files. A Project that fails doesn't keep others from being backed
+// up. Redis is only read, but for what the operator shows of a backup in which nothing failed.
+
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { systemClock } from "../../core/clock.ts";
+import { type BackupReport, lastBackupField } from "../../core/config/backup-report.ts";
+import { configKeys, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { describeError } from "../../core/log/describe-error.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import type { DataInventory } from "../../operator/model/data-inventory.ts";
+import { dataInventoryPages } from "../../operator/publish/data-inventories.ts";
+import { programOptions, runProgram } from "../run-program.ts";
+import { StartRefused } from "../start-refused.ts";
+import { backupName, isMeant, readBackupName } from "./file-names.ts";
+import { openPlace } from "./places/open-place.ts";
+import { type Place, PlaceFailed } from "./places/place.ts";
+import { exportOf, type StoredProject } from "./read-project.ts";
+import type { BackupSettings } from "./settings.ts";
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+const commandTimeoutMs = 10_000;
+
+/** Resolves with the exit code: 1 where something was not backed up. */
+export async function runBackup(place: string, settings: BackupSettings): Promise<number> {
+  return await runProgram(programOptions({ host: "" }), async (cleanup) => {
+    const opened = await openPlace(place, settings);
+    const encrypt = await encryptionFor(settings.recipients);
+    const target = parseRedisUrl(settings.redis);
+    const redisClient = createRedisClient(
+      await connect({ target, name: "jsonplane-backup", commandTimeout: commandTimeoutMs }),
+    );
+    cleanup.add(() => redisClient.disconnect());
+    const store = await createRedisStore({ url: settings.redis, clock: systemClock, commandTimeoutMs });
+    cleanup.add(() => store.close());
+    const beganAt = Date.now();
+    const write = async (project: StoredProject): Promise<Figures> => {
+      const figures = { objects: 0, bytes: 0 };
+      const name = backupName(project.project, beganAt, settings.recipients.length > 0);
+      const onObjects = (count: number): void => {
+        figures.objects += count;
+      };
+      const lines = exportOf({ store, redisClient, onObjects }, project);
+      await pipeline(lines, createGzip(), encrypt, (content: Bytes) => opened.write(name, counted(content, figures)));
+      return figures;
+    };
+    const found = await storedProjects(redisClient, settings.projects);
+    const done = await writeAll(found, { write, place: opened, keep: settings.keep });
+    const report = { beganAt, endedAt: Date.now(), projects: found.length, ...done.figures };
+    // A selection says nothing of the others.
+    if (done.isWhole && settings.projects.includes("*")) await writeReport(redisClient, report);
+    return { ended: Promise.resolve(done.isWhole ? 0 : 1) };
+  });
+}
+
+async function encryptionFor(recipients: readonly string[]): Promise<(content: Bytes) => Bytes> {
+  if (recipients.length === 0) return (content) => content;
+  const { encryptionTo } = await import("./encryption.ts");
+  return encryptionTo(recipients);
+}
+
+interface Figures {
+  objects: number;
+  bytes: number;
+}
+
+async function* counted(content: Bytes, figures: Figures): Bytes {
+  for await (const bytes of content) {
+    figures.bytes += bytes.length;
+    yield bytes;
+  }
+}
+
+/** Served or retained, in order of their names; what is to be purged is left out. */
+async function storedProjects(
+  redisClient: RedisClient,
+  patterns: readonly string[],
+): Promise<readonly StoredProject[]> {
+  const found = new Map<string, StoredProject>();
+  for await (const page of dataInventoryPages(redisClient))
+    for (const [key, inventory] of page) if (isMeant(key, patterns)) found.set(key, storedProject(key, inventory));
+  const all = patterns.filter((pattern) => !pattern.endsWith("*"));
+  const missing = all.find((pattern) => !found.has(pattern));
+  if (missing !== undefined)
+    throw new StartRefused(`Nothing is known of a Project ${missing}: no data are stored of it`);
+  return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, project]) => project);
+}
+
+function storedProject(key: string, { entries }: DataInventory): StoredProject {
+  const named = (what: "resource" | "rootkey"): readonly string[] =>
+    entries.filter((entry) => entry.what === what && entry.purgeFromRevision === undefined).map(({ name }) => name);
+  return { project: projectOfKey(key), resources: named("resource").toSorted(), rootKeys: named("rootkey").toSorted() };
+}
+
+interface Writing {
+  readonly write: (project: StoredProject) => Promise<Figures>;
+  readonly place: Place;
+  readonly keep: number;
+}
+
+async function writeAll(
+  projects: readonly StoredProject[],
+  { write, place, keep }: Writing,
+): Promise<{ readonly figures: Figures; readonly isWhole: boolean }> {
+  const figures = { objects: 0, bytes: 0 };
+  let isWhole = true;
+  for (const project of projects) {
+    const key = keyOfProject(project.project);
+    try {
+      const written = await write(project);
+      figures.objects += written.objects;
+      figures.bytes += written.bytes;
+      process.stdout.write(`${key}: ${written.objects} objects and values, ${written.bytes} bytes\n`);
+      await removeOldest(place, key, keep);
+    } catch (error) {
+      const isTold = error instanceof PlaceFailed || error instanceof StoreUnavailable;
+      process.stderr.write(`jsonplane: ${key} is not backed up: ${isTold ? error.message : describeError(error)}\n`);
+      isWhole = false;
+    }
+  }
+  return { figures, isWhole };
+}
+
+async function removeOldest(place: Place, project: string, keep: number): Promise<void> {
+  const backups = (await place.names(project)).filter((name) => readBackupName(name)?.project === project);
+  for (const name of backups.slice(0, -keep)) await place.remove(name);
+}
+
+async function writeReport(redisClient: RedisClient, report: BackupReport): Promise<void> {
+  await redisClient.write(configKeys.backup, "HSET", configKeys.backup, lastBackupField, JSON.stringify(report));
+}
