@@ -48,6 +48,7 @@ async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: F
       allowedHosts: options.allowedHosts,
       allowedIssuers: options.allowedIssuers,
       guardRails: options.guardRails,
+      backupMaxAgeSeconds: options.backupMaxAge,
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
     },
     connect: (observe) => createKubeApi({ ...apiServer, observe }),

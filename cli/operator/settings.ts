@@ -1,5 +1,6 @@
 // What `jsonplane operator` can be given, by flags or environment variables.
 
+import { backupMaxAge } from "../../core/env/backup-settings.ts";
 import {
   adminPort,
   adminTokenFile,
@@ -39,6 +40,7 @@ export const settings = {
   leaseDuration,
   adoptData,
   onDataLoss,
+  backupMaxAge,
   host: { ...host, fallback: "0.0.0.0" },
   adminPort: { ...adminPort, help: "Port of probes and /metrics; 0 takes a free one" },
   adminTokenFile: {

@@ -1,6 +1,7 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data
 // and Secrets removed.
 
+import type { BackupReport } from "../../core/config/backup-report.ts";
 import {
   type InvalidCount,
   type ObjectCount,
@@ -28,6 +29,8 @@ export interface ConfigGauges {
   /** Stored data that no project serves. */
   readonly retainedData: () => RetainedFigures;
   readonly redisServers: () => readonly RedisServer[];
+  /** Undefined also where no backups are expected. */
+  readonly backups: () => ExpectedBackups | undefined;
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
   readonly objects: () => Iterable<ObjectCount>;
   /** How many objects of a namespace need a person, by why. */
@@ -43,6 +46,13 @@ export interface ConfigGauges {
    * Since the oldest event of a deletion or of lowered access that replicas have not acknowledged.
    */
   readonly oldestRevocationSeconds: () => number | undefined;
+}
+
+export interface ExpectedBackups {
+  /** How old the newest one may become. */
+  readonly maxAgeSeconds: number;
+  /** Undefined when there was none. */
+  readonly last: BackupReport | undefined;
 }
 
 export type ConfigObservation =
@@ -68,6 +78,7 @@ export function configMetrics(
 ): (observation: ConfigObservation) => void {
   readGauges(instruments, gauges);
   readRedis(instruments, gauges.redisServers);
+  readBackups(instruments, gauges.backups);
   readObjects(instruments, gauges);
   const { counter, seconds } = instruments;
   const published = seconds("jsonplane_publish_seconds", "Duration of writing one project's changes to Redis");
@@ -194,6 +205,31 @@ function readRedis({ gauges }: Instruments, redisServers: ConfigGauges["redisSer
     "When the certificate of a primary of Redis ends, or one that signed it, as of the operator's connection; none without TLS",
     ({ certificateEnds }) => certificateEnds && certificateEnds / 1_000,
   );
+}
+
+function readBackups({ gauge }: Instruments, backups: ConfigGauges["backups"]): void {
+  gauge(
+    "jsonplane_backup_max_age_seconds",
+    "How old the newest backup may become; none where no backups are expected, as for the other metrics of backups",
+    () => backups()?.maxAgeSeconds,
+  );
+  const ofLast = (name: string, help: string, figureOf: (last: BackupReport) => number): void =>
+    gauge(name, help, () => {
+      const found = backups();
+      return found && (found.last === undefined ? 0 : figureOf(found.last));
+    });
+  ofLast(
+    "jsonplane_backup_last_success_timestamp_seconds",
+    "When the last complete backup of all Projects began; 0 = there was none, or Redis was emptied since",
+    ({ beganAt }) => beganAt / 1_000,
+  );
+  ofLast(
+    "jsonplane_backup_last_success_duration_seconds",
+    "How long it took",
+    ({ beganAt, endedAt }) => (endedAt - beganAt) / 1_000,
+  );
+  ofLast("jsonplane_backup_last_success_bytes", "Size of its files together", ({ bytes }) => bytes);
+  ofLast("jsonplane_backup_last_success_objects", "Objects and values of root keys in it", ({ objects }) => objects);
 }
 
 function readObjects(

@@ -77,7 +77,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     storedObjects: () => session?.usage.storedObjects() ?? noStoredObjects.counts,
     retainedData: () => session?.retainedData.figures() ?? nothingRetained,
     dataLost: () => session?.dataLost() ?? false,
-    redisServers: () => session?.redisServers() ?? [],
+    redisServers: () => session?.redisLooks.servers() ?? [],
+    backups: () => session?.redisLooks.backups(),
     oldestRevocationSeconds: () => session?.revocations.oldestSeconds(),
     issuers: () => session?.issuers.figures(),
   });

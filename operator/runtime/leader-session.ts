@@ -15,7 +15,6 @@ import type { Leadership } from "../lead/elector.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { lookAtRedis, type RedisServer } from "../observe/figures.ts";
 import { createAcknowledgementLog, createReminders } from "../observe/repeated-failures.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
 import type { Stage } from "../queue/lanes.ts";
@@ -37,6 +36,7 @@ import { createOrderMaintenance, type OrderMaintenance } from "./order-maintenan
 import { createOwnership } from "./ownership.ts";
 import { type KeyListener, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
+import { createRedisLooks, type RedisLooks } from "./redis-looks.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { createRetainedDataMaintenance, type RetainedDataMaintenance } from "./retained-data-maintenance.ts";
 import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
@@ -48,6 +48,7 @@ import { createUsageMaintenance, type UsageMaintenance } from "./usage-maintenan
 export class LeaderSession {
   readonly retainedData: RetainedDataMaintenance;
   readonly usage: UsageMaintenance;
+  readonly redisLooks: RedisLooks;
   readonly revocations: Revocations;
   readonly issuers: LeaderIssuers;
   readonly #context: OperatorContext;
@@ -70,7 +71,6 @@ export class LeaderSession {
   readonly #health = createPublishHealth();
   readonly #resealing = new Set<string>();
   #opened: LeaderRedis | undefined;
-  #redisServers: readonly RedisServer[] = [];
   #running: Promise<unknown> | undefined;
 
   /** `open` is what opens the configuration in Redis. */
@@ -157,6 +157,7 @@ export class LeaderSession {
     });
     this.issuers = createLeaderIssuers({ context, api: this.#api, enqueue: (key) => this.#queue.add(key) });
     this.usage = createUsageMaintenance({ context, enqueue: this.#queue.add, redis });
+    this.redisLooks = createRedisLooks({ settings, redisClient: () => this.#opened?.redisClient });
     this.#orders = createOrderMaintenance({ context, enqueue: this.#queue.add, redis });
     this.#keyRing = createRingMaintenance({
       context,
@@ -190,10 +191,6 @@ export class LeaderSession {
 
   dataLost(): boolean {
     return this.#opened?.publisher.dataLoss() !== undefined;
-  }
-
-  redisServers(): readonly RedisServer[] {
-    return this.#redisServers;
   }
 
   /** The caches are complete. */
@@ -297,9 +294,7 @@ export class LeaderSession {
       publisher: async () => (await this.#writer.session()).publisher,
       verify: () => this.#verify(),
       rotateKeyRing: () => this.#health.withKeyRing(() => this.#rotateKeyRing()),
-      lookAtRedis: async () => {
-        this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
-      },
+      lookAtRedis: this.redisLooks.look,
       refreshUsage: this.usage.refresh,
       refreshOrders: this.#orders.refresh,
       sweepOrphans: async () => {

@@ -43,6 +43,8 @@ export interface OperatorSettings {
    * none.
    */
   readonly guardRails: string | undefined;
+  /** How old the newest backup may become; absent = none are expected. */
+  readonly backupMaxAgeSeconds: number | undefined;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 

@@ -48,7 +48,10 @@ beforeAll(async () => {
   const certificate = await makeRedisCertificate({ folder, ends: inDays(3), authorityEnds: inDays(300) });
   vi.stubEnv("NODE_EXTRA_CA_CERTS", certificate.authorityFile);
   fleet = await startFleet({ operators: 0, replicas: 0, redis: { args: certificate.args }, onDataLoss: "Refuse" });
-  await fleet.addOperator({ redis: certificate.url, args: ["--lease-duration", "4s", "--allowed-issuers", issuer] });
+  await fleet.addOperator({
+    redis: certificate.url,
+    args: ["--lease-duration", "4s", "--allowed-issuers", issuer, "--backup-max-age", "1h"],
+  });
   await Promise.all([fleet.addReplica(), fleet.addReplica()]);
   namespace = await fleet.api.namespace();
   await fleet.api.apply(manifests(), { namespace });
@@ -123,6 +126,13 @@ async function fires(alert: string): Promise<void> {
 }
 
 it("a replica with another key ring: JsonplaneKeyRingLost", () => fires("JsonplaneKeyRingLost"));
+
+it("no backup where some are expected: JsonplaneBackupLate", async () => {
+  await fires("JsonplaneBackupLate");
+  const report = { beganAt: Date.now(), endedAt: Date.now(), projects: 1, objects: 2, bytes: 3 };
+  await redis(`HSET ${configKeys.backup} last '${JSON.stringify(report)}'`);
+  await isQuiet("JsonplaneBackupLate");
+});
 
 it("a replica that lacks the key which configuration is sealed with: JsonplaneReplicaRefuses", async () => {
   expect((await strangers[1]?.send(`/${namespace}/web/api/items`))?.status).toBe(503);

@@ -26,6 +26,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     publishHealth: () => undefined,
     retainedData: () => nothingRetained,
     redisServers: () => [],
+    backups: () => undefined,
     oldestRevocationSeconds: () => undefined,
     objects: () => [],
     invalidStoredObjects: () => [],

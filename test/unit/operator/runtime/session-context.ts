@@ -75,6 +75,7 @@ export function sessionContext({
       allowedHosts: [{ namespace: "*", suffix: "example.org" }],
       allowedIssuers: [],
       guardRails: undefined,
+      backupMaxAgeSeconds: undefined,
       baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
     },
   };

@@ -1,0 +1,38 @@
+// What is found in Redis now and then for metrics: how much memory its servers use, when their
+// certificates end, and, where backups are expected, what the last one says of itself.
+
+import type { RedisClient } from "../../core/redis/redis-client.ts";
+import type { ExpectedBackups } from "../observe/config-metrics.ts";
+import { lookAtRedis, type RedisServer } from "../observe/figures.ts";
+import { readLastBackup } from "../publish/last-backup.ts";
+import type { OperatorSettings } from "./operator-context.ts";
+
+export interface RedisLooks {
+  servers(): readonly RedisServer[];
+  /** Undefined where none are expected, and before the first look. */
+  backups(): ExpectedBackups | undefined;
+  /** Rejects while Redis is unreachable; what was found before stays. */
+  look(): Promise<void>;
+}
+
+export interface RedisLooksDeps {
+  readonly settings: Pick<OperatorSettings, "backupMaxAgeSeconds">;
+  /** Undefined before Redis was reached. */
+  readonly redisClient: () => RedisClient | undefined;
+}
+
+export function createRedisLooks({ settings, redisClient }: RedisLooksDeps): RedisLooks {
+  let servers: readonly RedisServer[] = [];
+  let backups: ExpectedBackups | undefined;
+  return {
+    servers: () => servers,
+    backups: () => backups,
+    async look() {
+      const opened = redisClient();
+      servers = opened === undefined ? [] : await lookAtRedis(opened);
+      const { backupMaxAgeSeconds: maxAgeSeconds } = settings;
+      if (opened === undefined || maxAgeSeconds === undefined) return;
+      backups = { maxAgeSeconds, last: await readLastBackup(opened) };
+    },
+  };
+}
