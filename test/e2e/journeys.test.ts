@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { crdFolder } from "../../tools/read-crds.ts";
+import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { failureReport } from "./failure-report.ts";
 import { openTarget, release, systemNamespace, type Target } from "./target.ts";
@@ -15,6 +16,7 @@ import { answersToPodOf } from "./token-pod.ts";
 import { type PodTraffic, startPodTraffic } from "./traffic.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
+const backupGuide = fileURLToPath(new URL("../../docs/how-to/back-up-and-restore.md", import.meta.url));
 const loadProject = fileURLToPath(new URL("./load.yaml", import.meta.url));
 const load = "e2e-load";
 const shop = "e2e-bookshop";
@@ -241,13 +243,39 @@ describe("an installation", () => {
       await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
       expect(await target.kubectl("get", "jsonplane", "-n", load, "-o", "name")).toContain("project.jsonplane.io/load");
       await eventually(async () => expect(await pods("dataplane")).toEqual([]), { withinMs: 2 * minutes });
-      await target.rollOut("install", target.to);
+      await target.rollOut("install", target.to, "--set", "backup.enabled=true,backup.existingClaim=backups");
       await ready(load);
       await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count));
       expect(count).toBeGreaterThan(500);
       expect(await trafficKey()).toBe(before);
     },
   );
+
+  journey("has its data back from a backup after Redis lost its volume, as the guide says", async () => {
+    const blocks = fencedBlocks(await readFile(backupGuide, "utf8"));
+    const [listing = "", restoring = "", backingUp = ""] = blocks
+      .filter(({ words }) => words.includes("chart"))
+      .map(({ text }) => text);
+    await target.apply(blocks.find(({ text }) => text.startsWith("# backups.yaml"))?.text ?? "");
+    const count = await asked(`${load}/load/api/items?_limit=1`).then(counted);
+    const [, stored = ""] = /e2e-load\/load: (\d+) objects and values/.exec(await target.paste(backingUp)) ?? [];
+    expect(Number(stored)).toBeGreaterThanOrEqual(count);
+    await target.kubectl("delete", "pvc", "data-jsonplane-redis-0", ...system, "--wait=false");
+    await target.kubectl("delete", "pod", "jsonplane-redis-0", ...system, "--grace-period=0", "--force");
+    const lost = `--for=jsonpath={.status.conditions[?(@.type=="Ready")].reason}=DataLost`;
+    await target.kubectl("wait", "project/load", "-n", load, lost, "--timeout=120s");
+    expect(await target.paste(listing)).toContain(`${load}/load/`);
+    const restored = await target.paste(restoring.replace("shop/bookshop", `${load}/load`));
+    expect(restored).toContain(`${load}/load: ${stored} created`);
+    const loss = await target.kubectl("get", "project", "load", "-n", load, "-o", "jsonpath={.status.conditions}");
+    const [, name = ""] = /accept-data-loss: \\?"([^"\\]+)/.exec(loss) ?? [];
+    const accept = `jsonplane.io/accept-data-loss=${name}`;
+    await target.kubectl("annotate", "secret", "jsonplane-keyring", ...system, "--overwrite", accept);
+    await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count), {
+      withinMs: minutes,
+    });
+    await ready(load);
+  });
 
   journey("lets nobody delete a definition by accident, and serves all of its kind while one is missing", async () => {
     const kinds = ["apikeys.jsonplane.io", "apiresources.jsonplane.io"];

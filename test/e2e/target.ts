@@ -13,6 +13,8 @@ export const release = "jsonplane";
 export interface Target {
   /** Resolves with what kubectl printed; rejects with what it complained of. */
   kubectl(...args: readonly string[]): Promise<string>;
+  /** Lines of `sh`, as a reader pastes them, with kubectl; resolves with what they printed. */
+  paste(lines: string): Promise<string>;
   apply(manifest: string, namespace?: string): Promise<string>;
   /** POST of an object to a path of the API server. */
   create(path: string, object: string): Promise<string>;
@@ -41,6 +43,7 @@ export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
   const helm = (...args: readonly string[]): Promise<string> => run(helmPath, args);
   return {
     kubectl: (...args) => run(kubectlPath, args),
+    paste: (lines) => run("sh", ["-euc", `kubectl() { ${kubectlPath} "$@"; }\n${lines}`]),
     apply: (manifest, namespace) =>
       run(
         kubectlPath,

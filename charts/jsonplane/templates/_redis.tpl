@@ -65,7 +65,7 @@
 {{- uniq $ports | join "," -}}
 {{- end -}}
 
-{{/* Environment variables of a program. dict "root" $ "program" "operator" */}}
+{{/* Environment variables of a program. dict "root" $ "program" "operator", "dataplane" or "backup" */}}
 {{- define "jsonplane.redisEnv" -}}
 {{- $external := .root.Values.redis.external -}}
 - name: JSONPLANE_REDIS
@@ -78,7 +78,7 @@
   valueFrom:
     secretKeyRef:
       name: {{ include "jsonplane.redisSecret" .root }}
-      key: dataplane-url
+      key: {{ .program }}-url
 {{- end }}
 {{- else if $external.url }}
   value: {{ $external.url | quote }}
@@ -86,7 +86,7 @@
   valueFrom:
     secretKeyRef:
       name: {{ $external.existingSecret.name }}
-      key: {{ ternary $external.existingSecret.operatorKey $external.existingSecret.dataplaneKey (eq .program "operator") }}
+      key: {{ get $external.existingSecret (printf "%sKey" .program) }}
 {{- end }}
 {{- if and (not .root.Values.redis.bundled.enabled) $external.caSecret.name }}
 - name: NODE_EXTRA_CA_CERTS
