@@ -1,6 +1,6 @@
 // Reads one line of an export: head, item or end, or says what is wrong with it.
 
-import { canonicalJsonOfBytes } from "../json/canonical.ts";
+import { type CanonicalResult, canonicalJsonOfBytes } from "../json/canonical.ts";
 import { valuesOf } from "../json/members.ts";
 import { type ExportEnd, type ExportHead, type ExportItem, exportVersion } from "./lines.ts";
 
@@ -22,8 +22,16 @@ interface Fault {
 
 /** With or without its "\n". `maxDepth` = levels of nesting of an object or value. */
 export function readLine(bytes: Uint8Array, maxDepth: number): ExportLine {
-  // One level more for the line itself.
-  const read = canonicalJsonOfBytes(bytes, maxDepth + 1);
+  return lineOf(canonicalJsonOfBytes(bytes, depthOfLine(maxDepth)), bytes);
+}
+
+/** Levels of nesting of a line. */
+export function depthOfLine(maxDepth: number): number {
+  return maxDepth + 1;
+}
+
+/** The line, for who has read its JSON. */
+export function lineOf(read: CanonicalResult, bytes: Uint8Array): ExportLine {
   if (!read.ok) {
     const { reason, at } = read.error;
     const before = Buffer.from(bytes).toString().slice(0, at);

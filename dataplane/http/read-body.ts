@@ -116,6 +116,18 @@ export async function parseBody(
   slot?: Slot,
   depth = maxDepth,
 ): Promise<CanonicalJson> {
+  const result = await readInTurns(bytes, limiter, slot, depth);
+  if (!result.ok) throw new Problem(result.error.code, result.error.detail);
+  return result.json;
+}
+
+/** The same, for who says by itself what is wrong. */
+export async function readInTurns(
+  bytes: Uint8Array,
+  limiter: Pick<ProjectLimiter, "runFairly">,
+  slot: Slot | undefined,
+  depth: number,
+): Promise<CanonicalResult> {
   let reader: CanonicalReader | undefined;
   let result: CanonicalResult | undefined;
   while (result === undefined) {
@@ -124,8 +136,7 @@ export async function parseBody(
       return reader.read(partLength);
     }, slot);
   }
-  if (!result.ok) throw new Problem(result.error.code, result.error.detail);
-  return result.json;
+  return result;
 }
 
 /**

@@ -50,6 +50,11 @@ export function createObjectIds(clock: Clock, random: (size: number) => Buffer =
   };
 }
 
+/** The Unix second in an id, of which the first 48 bits are milliseconds (RFC 9562 §5.7). */
+export function secondOf(id: string): number {
+  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / 1_000);
+}
+
 const maxMs = 2 ** 48 - 1;
 /** Greater than all ids. */
 const behindAll = "g";

@@ -12,7 +12,6 @@ import type { Operation } from "../../core/json/read-json-patch.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Filling, type Insertion, insertionsOf, withInsertions } from "../../core/schema/defaults/filling.ts";
-import type { Caller } from "../authenticate/caller.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { maxObjectBytes } from "../operation/plan.ts";
@@ -20,6 +19,7 @@ import { maxDepth } from "../store/ports/documents.ts";
 import { idIn, type NewObject } from "../store/ports/objects.ts";
 import { isObjectId } from "./object-ids.ts";
 import { addsNoFailure } from "./ratchet.ts";
+import { requireMetadata } from "./stored-metadata.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 type ServiceMember = "id" | "_metadata";
@@ -102,29 +102,11 @@ export function validateStored(rules: ObjectRules, text: string): NewObject {
   if (first?.name !== "id" || last?.name !== "_metadata") {
     throw new Problem("invalid_line", "An object begins with its `id` and ends with its `_metadata`");
   }
-  const { id, data, _metadata } = splitObject(text);
   for (const { name } of members.slice(1, -1)) if (listParameters.has(name)) throw reserved(name, "leave it out");
-  if (!isObjectId(JSON.parse(id) as string)) throw new Problem("invalid_line", "The `id` has to be a UUIDv7");
-  const { creator, creator_type } = requireMetadata(_metadata);
-  return {
-    id: idIn(text),
-    owner: `${creator_type}:${creator}`,
-    text: storable(rules, { id, data, _metadata }, undefined),
-  };
-}
-
-const creatorTypes: ReadonlySet<unknown> = new Set<Caller["kind"]>(["user", "apikey", "external", "anonymous"]);
-
-/** Members and their order are those of newObjectText. */
-function requireMetadata(text: string): Metadata {
-  const { created, creator, creator_type } = (parseJson(text) ?? {}) as Partial<Metadata>;
-  const isCreator = typeof creator === "string" && !creator.includes("\0") && creatorTypes.has(creator_type);
-  const metadata = { created, creator, creator_type } as Metadata;
-  if (isCreator && Number.isSafeInteger(created) && JSON.stringify(metadata) === text) return metadata;
-  throw new Problem(
-    "invalid_line",
-    "`_metadata` has to have `created`, `creator` and `creator_type`, in this order and nothing else",
-  );
+  const id = idIn(text);
+  if (!isObjectId(id)) throw new Problem("invalid_line", "The `id` has to be a UUIDv7");
+  const { creator, creator_type } = requireMetadata(text.slice(last.valueStart, last.valueEnd), id);
+  return { id, owner: `${creator_type}:${creator}`, text: storable(rules, splitObject(text), undefined) };
 }
 
 /**

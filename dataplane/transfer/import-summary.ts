@@ -18,6 +18,8 @@ export interface ImportCounts extends Readonly<Record<Written | "refused", numbe
 }
 
 const maxErrors = 100;
+/** What is sent may be repeated in it. */
+const maxDetailCharacters = 1_000;
 
 export class ImportSummary {
   readonly #counts: Record<Written | "refused", number> = {
@@ -36,10 +38,16 @@ export class ImportSummary {
 
   refuse = (line: number, { code, message }: Problem): void => {
     this.#counts.refused += 1;
-    if (this.#errors.length < maxErrors) this.#errors.push({ line, code, detail: message });
+    if (this.#errors.length < maxErrors) this.#errors.push({ line, code, detail: shortened(message) });
   };
 
   counts(dryRun: boolean): ImportCounts {
     return { dryRun, ...this.#counts, errors: this.#errors.toSorted((one, other) => one.line - other.line) };
   }
+}
+
+/** A copy, as a part of a string keeps the whole one in memory. */
+function shortened(text: string): string {
+  if (text.length <= maxDetailCharacters) return text;
+  return Buffer.from(`${text.slice(0, maxDetailCharacters)}…`).toString();
 }

@@ -5,12 +5,13 @@
 // head of a file that can't be read.
 
 import { LineSplitter } from "../../core/transfer/line-splitter.ts";
+import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { type HttpResponse, ok } from "../http/exchange.ts";
-import { receiveLines } from "../http/read-body.ts";
+import { receiveLines, tooManyBodies } from "../http/read-body.ts";
 import { maxObjectBytes } from "../operation/plan.ts";
 import { ImportSummary } from "./import-summary.ts";
 import { ImportedFile } from "./imported-file.ts";
-import { ImportedGroups } from "./imported-groups.ts";
+import { ImportedGroups, type LineGroup } from "./imported-groups.ts";
 import type { ImportDeps, ImportRequest } from "./plan-import.ts";
 
 /** Lines that are written together: the store creates so many objects in one step. */
@@ -26,9 +27,11 @@ export async function carryOutImport(deps: ImportDeps, request: ImportRequest): 
   const maxLineBytes = Math.max(maxObjectBytes(limits), limits.maxDocumentBytes) + bytesBesideData;
   const summary = new ImportSummary();
   const file = new ImportedFile({ maxLineBytes, mode, refuse: summary.refuse });
-  const groups = new ImportedGroups(deps, request, { file, summary });
+  const memory = deps.bodyBudget.of(project);
+  const groups = new ImportedGroups(deps, request, { file, summary, memory });
   try {
-    for await (const lines of groupsOf(receiveLines(request.incoming), maxLineBytes)) await groups.add(lines);
+    const lines = groupsOf(receiveLines(request.incoming), maxLineBytes, memory);
+    for await (const group of lines) await groups.add(group);
   } finally {
     await groups.settled();
   }
@@ -36,22 +39,43 @@ export async function carryOutImport(deps: ImportDeps, request: ImportRequest): 
   return ok(JSON.stringify(summary.counts(isDryRun)));
 }
 
+/** Bytes count in `memory` as soon as they are kept: lines that never end would fill it else. */
 async function* groupsOf(
   pieces: AsyncIterable<Uint8Array>,
   maxLineBytes: number,
-): AsyncGenerator<readonly Uint8Array[]> {
+  memory: MemoryShare,
+): AsyncGenerator<LineGroup> {
   const splitter = new LineSplitter(maxLineBytes);
-  let group: Uint8Array[] = [];
+  let lines: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of pieces) {
-    for (const line of splitter.push(piece)) {
-      group.push(line);
-      bytes += line.length;
-      if (group.length < linesPerGroup && bytes < bytesPerGroup) continue;
-      yield group;
-      [group, bytes] = [[], 0];
+  let counted = 0;
+  const count = (kept: number): void => {
+    if (kept > counted && !memory.take(kept - counted)) throw tooManyBodies();
+    if (kept < counted) memory.release(counted - kept);
+    counted = kept;
+  };
+  /** Whoever gets it releases its bytes. */
+  const group = (): LineGroup => {
+    count(bytes);
+    const whole = { lines, bytes };
+    [lines, bytes, counted] = [[], 0, 0];
+    return whole;
+  };
+  const add = (line: Uint8Array): void => {
+    lines.push(line);
+    bytes += line.length;
+  };
+  try {
+    for await (const piece of pieces) {
+      for (const line of splitter.push(piece)) {
+        add(line);
+        if (lines.length >= linesPerGroup || bytes >= bytesPerGroup) yield group();
+      }
+      count(bytes + splitter.unfinished);
     }
+    if (splitter.unfinished > 0) add(splitter.takeUnfinished());
+    if (lines.length > 0) yield group();
+  } finally {
+    count(0);
   }
-  if (splitter.unfinished > 0) group.push(splitter.takeUnfinished());
-  if (group.length > 0) yield group;
 }

@@ -4,9 +4,9 @@
 
 import { createHash, type Hash } from "node:crypto";
 import { Problem } from "../../core/errors/problem.ts";
+import type { CanonicalResult } from "../../core/json/canonical.ts";
 import type { ExportEnd, ExportItem } from "../../core/transfer/lines.ts";
-import { type ExportLine, faultOfEnd, readLine } from "../../core/transfer/read-line.ts";
-import { maxDepth } from "../store/ports/documents.ts";
+import { type ExportLine, faultOfEnd, lineOf } from "../../core/transfer/read-line.ts";
 import type { WriteMode } from "./write-object.ts";
 
 /** What a line wants written. */
@@ -36,13 +36,13 @@ export class ImportedFile {
   }
 
   /** Undefined for a line that wants nothing written, and for one that is refused. */
-  read(bytes: Uint8Array): NumberedItem | undefined {
+  read(bytes: Uint8Array, json: CanonicalResult): NumberedItem | undefined {
     this.#line += 1;
     if (isBlank(bytes)) return undefined;
     const { maxLineBytes } = this.#deps;
     if (bytes.length > maxLineBytes) return this.#refuse(tooLong(maxLineBytes));
     if (this.#hasEnded) return this.#refuse(invalidLine("The file goes on behind its last line"));
-    const read = readLine(bytes, maxDepth);
+    const read = lineOf(json, bytes);
     if (read.kind === "end") return this.#end(read.end);
     if (this.#line === 1) this.#begin(read);
     this.#hash?.update(bytes);
@@ -102,6 +102,7 @@ function tooLong(maxBytes: number): Problem {
   return new Problem("document_too_large", detail);
 }
 
+/** No more than its end, which may be that of Windows. */
 function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x0a || byte === 0x0d || byte === 0x20);
+  return bytes.length <= 2 && bytes.every((byte) => byte === 0x0a || byte === 0x0d);
 }

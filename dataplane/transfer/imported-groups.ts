@@ -5,9 +5,12 @@
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
+import { depthOfLine } from "../../core/transfer/read-line.ts";
 import type { Slot } from "../admission/fair-share.ts";
-import { tooManyBodies } from "../http/read-body.ts";
+import type { MemoryShare } from "../admission/memory-budgets.ts";
+import { readInTurns } from "../http/read-body.ts";
 import { requireDataNotLost } from "../operation/steps.ts";
+import { maxDepth } from "../store/ports/documents.ts";
 import type { ImportSummary } from "./import-summary.ts";
 import type { ImportedFile, NumberedItem } from "./imported-file.ts";
 import type { ImportDeps, ImportPlan, ImportRequest } from "./plan-import.ts";
@@ -19,6 +22,20 @@ const groupsAtOnce = 4;
 const linesPerWeight = { create: 4, replace: 1 };
 const minWeight = 2;
 
+/** Lines that are written together. */
+export interface LineGroup {
+  readonly lines: readonly Uint8Array[];
+  /** Of all lines, which are counted in `memory`. */
+  readonly bytes: number;
+}
+
+interface GroupsContext {
+  readonly file: ImportedFile;
+  readonly summary: ImportSummary;
+  /** Gets the bytes of a group back once it is written. */
+  readonly memory: MemoryShare;
+}
+
 interface Sorted {
   readonly ready: readonly ReadyLine[];
   readonly refused: readonly (readonly [line: number, problem: Problem])[];
@@ -28,31 +45,26 @@ export class ImportedGroups {
   readonly #deps: ImportDeps;
   readonly #file: ImportedFile;
   readonly #summary: ImportSummary;
+  readonly #memory: MemoryShare;
   readonly #order = createKeyedMutex();
   readonly #underWay = new Set<Promise<void>>();
   #request: ImportRequest;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(
-    deps: ImportDeps,
-    request: ImportRequest,
-    { file, summary }: { readonly file: ImportedFile; readonly summary: ImportSummary },
-  ) {
+  constructor(deps: ImportDeps, request: ImportRequest, { file, summary, memory }: GroupsContext) {
     this.#deps = deps;
     this.#request = request;
     this.#file = file;
     this.#summary = summary;
+    this.#memory = memory;
   }
 
-  /** Begins to write a group. Resolves when there is room for the next one. */
-  async add(lines: readonly Uint8Array[]): Promise<void> {
-    const { mode, limiter, project } = this.#request.plan;
-    const bytes = lines.reduce((sum, { length }) => sum + length, 0);
-    const memory = this.#deps.bodyBudget.of(project);
-    if (!memory.take(bytes)) throw tooManyBodies();
+  /** Begins to write a group. Resolves when the next one may begin. */
+  async add({ lines, bytes }: LineGroup): Promise<void> {
+    const { mode, limiter } = this.#request.plan;
     let slot: Slot | undefined;
     const end = (): void => {
-      memory.release(bytes);
+      this.#memory.release(bytes);
       slot?.release(0);
     };
     try {
@@ -83,8 +95,10 @@ export class ImportedGroups {
 
   async #read(lines: readonly Uint8Array[], slot: Slot): Promise<readonly NumberedItem[]> {
     const items: NumberedItem[] = [];
+    const { limiter } = this.#request.plan;
     for (const bytes of lines) {
-      const item = await this.#request.plan.limiter.runFairly(() => this.#file.read(bytes), slot);
+      const json = await readInTurns(bytes, limiter, slot, depthOfLine(maxDepth));
+      const item = await limiter.runFairly(() => this.#file.read(bytes, json), slot);
       if (item !== undefined) items.push(item);
     }
     return items;

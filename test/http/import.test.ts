@@ -136,11 +136,16 @@ describeServedOnBothStores("an import", (serve) => {
     const lines: readonly (readonly [line: string, code: string | undefined])[] = [
       [lineOf(bookText(2)), undefined],
       [lineOf(bookText(3, { title: "1" })), "validation_failed"],
-      [lineOf(bookText(4), "films"), "unknown_resource"],
+      [lineOf(bookText(4), "f".repeat(50_000)), "unknown_resource"],
       ['{"rootKey":"theme","value":1}\n', "unknown_root_key"],
       ["\n", undefined],
       ['{"resource":"books","object"\n', "invalid_line"],
-      [lineOf(bookText(5)).replace('"created":1760000000', '"created":"now"'), "invalid_line"],
+      [lineOf(bookText(5)).replace(/"created":\d+/, '"created":"now"'), "invalid_line"],
+      [lineOf(bookText(5)).replace('"created":', '"created":1'), "invalid_line"],
+      [lineOf(bookText(5)).replace('"_metadata":', '"_metadata":{"_metadata":').replace(/}$/m, "}}"), "invalid_line"],
+      ...["user:", "anonymous:alice", "external:alice", `user:${"x".repeat(254)}`].map(
+        (owner) => [lineOf(bookText(5, {}, owner)), "invalid_line"] as const,
+      ),
       [lineOf(bookText(5)).replace('"creator":', '"by":'), "invalid_line"],
       [lineOf(bookText(5)).replaceAll("-7000-", "-4000-"), "invalid_line"],
       [lineOf(bookText(5, { _limit: "1" })), "reserved_field"],
@@ -156,6 +161,7 @@ describeServedOnBothStores("an import", (serve) => {
     const summary = await summaryOf(served, lines.map(([line]) => line).join(""));
     expect(summary.errors.map(({ line, code }) => [line, code])).toEqual(expected);
     expect(summary).toMatchObject({ created: 2, refused: expected.length });
+    expect(JSON.stringify(summary).length).toBeLessThan(10_000);
     expect(await stored(served)).toEqual([bookText(1, { isbn: '"taken"' }), bookText(2), bookText(6)]);
   });
 

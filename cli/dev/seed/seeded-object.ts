@@ -4,8 +4,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
-import { maxUsernameBytes } from "../../../dataplane/authenticate/external/grant.ts";
-import { createObjectIds, isObjectId, type ObjectIds } from "../../../dataplane/objects/object-ids.ts";
+import { createObjectIds, isObjectId, type ObjectIds, secondOf } from "../../../dataplane/objects/object-ids.ts";
+import { maxCreator } from "../../../dataplane/objects/stored-metadata.ts";
 import {
   type Metadata,
   type ObjectRules,
@@ -19,8 +19,6 @@ export type SeededObjects = (entry: SeedEntry) => NewObject;
 
 const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "external", "anonymous"]);
 const metadataMembers: ReadonlySet<string> = new Set(["created", "creator", "creator_type"]);
-/** A creator is at most a custom resource's name, or an issuer's, a slash and a username. */
-const maxCreator = { ofExternal: 63 + 1 + maxUsernameBytes, ofOthers: 253 };
 /** The last second that an id can say. */
 const maxSeconds = Math.floor((2 ** 48 - 1) / 1_000);
 
@@ -31,7 +29,7 @@ export function createSeededObjects(rules: ObjectRules, clock: Clock): SeededObj
     const given = serviceMembersOf(entry);
     const id = idOf(given, newIds);
     const metadata: Metadata = {
-      created: secondsOf(id),
+      created: secondOf(id),
       creator: given.creator ?? "anonymous",
       creator_type: given.creator_type ?? (given.creator === undefined ? "anonymous" : "user"),
     };
@@ -105,8 +103,8 @@ interface NewIds {
 /** Ids sort by creation, and `created` is the second in the id. */
 function idOf({ id, created }: Given, newIds: NewIds): string {
   if (id === undefined) return created === undefined ? newIds.now().id : newIds.at(created);
-  if (created === undefined || created === secondsOf(id)) return id;
-  throw new SeedFault(`/_metadata/created: must be ${secondsOf(id)}, the second in the id, or be left out`);
+  if (created === undefined || created === secondOf(id)) return id;
+  throw new SeedFault(`/_metadata/created: must be ${secondOf(id)}, the second in the id, or be left out`);
 }
 
 /** Objects of one second keep the order of the file, up to a thousand of them. */
@@ -124,9 +122,4 @@ function createIdsOfSeconds(clock: Clock): NewIds["at"] {
 /** In place of a pool for thousands of ids. */
 function randomBytesOfOneId(): Buffer {
   return randomBytes(8);
-}
-
-/** The time of a UUIDv7 is its first 48 bits (RFC 9562, section 5.7), in milliseconds. */
-function secondsOf(id: string): number {
-  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / 1_000);
 }

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
+import { secondOf } from "../../../dataplane/objects/object-ids.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
@@ -262,7 +263,7 @@ function describeBuilding(subject: Subject): void {
     const same = await store.pageByField(
       collection,
       {},
-      { index: created.name, equals: encodeSortValue("1760000000") },
+      { index: created.name, equals: encodeSortValue(String(secondOf(idOf(1)))) },
       all,
     );
     expect(same).toMatchObject({ outcome: "page", count: 4 });

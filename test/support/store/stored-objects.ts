@@ -1,5 +1,6 @@
 // Builds objects in their served form, and reads fields back, for tests of stores.
 
+import { secondOf } from "../../../dataplane/objects/object-ids.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 
@@ -45,7 +46,7 @@ export async function fillCollection(
  */
 export function servedText(id: string, members: readonly (readonly [string, string])[], owner: string): string {
   const colon = owner.indexOf(":");
-  const metadata = `{"created":1760000000,"creator":${JSON.stringify(owner.slice(colon + 1))},"creator_type":${JSON.stringify(owner.slice(0, colon))}}`;
+  const metadata = `{"created":${secondOf(id)},"creator":${JSON.stringify(owner.slice(colon + 1))},"creator_type":${JSON.stringify(owner.slice(0, colon))}}`;
   const data = members.map(([name, text]) => `${JSON.stringify(name)}:${text},`).join("");
   return `{"id":${JSON.stringify(id)},${data}"_metadata":${metadata}}`;
 }
