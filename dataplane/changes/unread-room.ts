@@ -13,11 +13,13 @@ export interface UnreadRoom {
 /** Gives room back, all but `kept` bytes of it. */
 export type Release = (kept?: number) => void;
 
-/** A larger batch counts as this many, or it might never fit. */
+/** Where a project has no room at all, a larger batch counts as this many, or it might never fit. */
 export const mostBytes = 1024 * 1024;
 
 export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
   const waiting = new Map<object, Set<() => void>>();
+  /** Bytes that are taken, by project. */
+  const taken = new WeakMap<object, number>();
 
   /** Any project may have room after each release. */
   const tryAgain = (): void => {
@@ -28,16 +30,25 @@ export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
     isShort: (project) => waiting.has(project),
     take(project, wanted, signal) {
       const share = budget.of(project);
-      const bytes = Math.min(wanted, mostBytes);
-      let isTaken = share.take(bytes);
-      let held = bytes;
+      let held = 0;
+      const add = (bytes: number): void => {
+        held += bytes;
+        taken.set(project, (taken.get(project) ?? 0) + bytes);
+      };
+      const isTaken = (): boolean => {
+        const hasNone = (taken.get(project) ?? 0) === 0;
+        const bytes = [wanted, ...(hasNone ? [Math.min(wanted, mostBytes)] : [])].find((each) => share.take(each));
+        if (bytes === undefined) return false;
+        add(bytes);
+        return true;
+      };
       const release: Release = (kept = 0) => {
-        if (!isTaken || kept >= held) return;
+        if (kept >= held) return;
         share.release(held - kept);
-        held = kept;
+        add(kept - held);
         tryAgain();
       };
-      if (isTaken || signal.aborted) return Promise.resolve(release);
+      if (isTaken() || signal.aborted) return Promise.resolve(release);
       return new Promise((resolve) => {
         const calls = waiting.get(project) ?? new Set();
         const end = (): void => {
@@ -47,8 +58,7 @@ export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
           resolve(release);
         };
         const call = (): void => {
-          isTaken = share.take(bytes);
-          if (isTaken) end();
+          if (isTaken()) end();
         };
         waiting.set(project, calls.add(call));
         signal.addEventListener("abort", end);

@@ -11,7 +11,9 @@ import { pause, type Timers } from "../../core/timers.ts";
 import { ExportWriter } from "../../core/transfer/export-writer.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { ClientPosition } from "../changes/positions.ts";
+import { mostBytes, type Release } from "../changes/unread-room.ts";
 import type { Directory } from "../config/directory.ts";
+import { maxObjectBytes } from "../operation/plan.ts";
 import { requireNoLossMeanwhile } from "../operation/steps.ts";
 import type { DataStore } from "../store/port.ts";
 import type { CollectionRef, DocumentRef } from "../store/ports/refs.ts";
@@ -29,6 +31,8 @@ export interface LinesDeps {
   readonly fairShare: FairShareLimiter;
   /** Each batch is read in a turn of it: one project after the other. */
   readonly scanSemaphore: Semaphore;
+  /** Waits until there is room for what the client has not read. */
+  readonly takeRoom: (bytes: number) => Promise<Release>;
   /** The same request unless something changed. Throws Problem where it is refused by now. */
   readonly decideAgainIfChanged: (request: ExportRequest) => ExportRequest | Promise<ExportRequest>;
 }
@@ -38,6 +42,16 @@ const retryMs = 200;
 
 export function exportLines(deps: LinesDeps, request: ExportRequest, starts: ExportPositions): AsyncGenerator<Buffer> {
   return new Exporting(deps, request, starts).lines();
+}
+
+/** The store ends a batch with the object that exceeds a mebibyte. */
+function largestBatch({ project }: ExportPlan): number {
+  const { limits } = project.config;
+  return mostBytes + Math.max(maxObjectBytes(limits), limits.maxDocumentBytes);
+}
+
+async function* once<T>(read: () => Promise<T>): AsyncGenerator<T> {
+  yield await read();
 }
 
 class Exporting {
@@ -103,9 +117,10 @@ class Exporting {
 
   /** A root key that stores nothing yet has its initial value, which its manifest says. */
   async *#value({ of }: ExportSource<DocumentRef>): AsyncGenerator<Buffer> {
-    const read = await this.#inTurn(() => this.#deps.store.readAt(of, []));
-    if (read.outcome !== "found") return;
-    yield await this.#fairly(() => this.#writer.item({ kind: "value", rootKey: of.rootKey, text: read.text }));
+    for await (const read of this.#inTurns(once(() => this.#deps.store.readAt(of, [])))) {
+      if (read.outcome !== "found") return;
+      yield await this.#fairly(() => this.#writer.item({ kind: "value", rootKey: of.rootKey, text: read.text }));
+    }
   }
 
   async *#changes(source: ExportSource, fence: string): AsyncGenerator<Buffer> {
@@ -149,19 +164,35 @@ class Exporting {
     this.#inChanges = true;
   }
 
-  /** The next batch is read while the client takes one: Redis and the replica work at once. */
+  /**
+   * The next batch is read while the client takes one: Redis and the replica work at once. Each has
+   * room from before it is read until it was taken.
+   */
   async *#inTurns<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-    const read = (): Promise<IteratorResult<T>> => this.#inTurn(() => items.next());
+    const read = async () => {
+      const release = await this.#deps.takeRoom(largestBatch(this.#plan));
+      try {
+        return { ...(await this.#inTurn(() => items.next())), release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    };
     let reading = read();
     try {
-      for (let step = await reading; step.done !== true; step = await reading) {
+      for (let batch = await reading; batch.done !== true; batch = await reading) {
         reading = read();
         // It is thrown where it is awaited, unless the client has left before.
         reading.catch(() => undefined);
-        yield step.value;
+        try {
+          yield batch.value;
+        } finally {
+          batch.release();
+        }
       }
     } finally {
       await items.return(undefined);
+      await reading.then(({ release }) => release()).catch(() => undefined);
     }
   }
 

@@ -9,13 +9,13 @@ import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
 import { errorLine, exportMediaType } from "../../core/transfer/lines.ts";
-import { mostBytes, type Release, type UnreadRoom } from "../changes/unread-room.ts";
+import type { UnreadRoom } from "../changes/unread-room.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { exportLines, type LinesDeps } from "./export-lines.ts";
 import { startsOf } from "./logged-sources.ts";
 import type { ExportRequest } from "./plan-export.ts";
 
-export interface ExportDeps extends LinesDeps {
+export interface ExportDeps extends Omit<LinesDeps, "takeRoom"> {
   /** For what a client has not read yet. */
   readonly room: UnreadRoom;
   /** Called with what broke an export off and is no fault of its client. */
@@ -39,13 +39,13 @@ export async function carryOutExport(deps: ExportDeps, decided: ExportRequest): 
   if (method === "HEAD") return answered;
   const starts = await startsOf(deps.store, request.plan);
   const stream = (response: ServerResponse): void => {
-    const lines = orBrokenOff(deps, request, exportLines(deps, request, starts));
     const leaving = new AbortController();
     response.once("close", () => leaving.abort());
-    const batches = inRoom(lines, () => deps.room.take(request.plan.project, mostBytes, leaving.signal));
+    const takeRoom = (bytes: number) => deps.room.take(request.plan.project, bytes, leaving.signal);
+    const lines = orBrokenOff(deps, request, exportLines({ ...deps, takeRoom }, request, starts));
     // A better compression would halve the rate, for a tenth of the bytes.
     const gzip = isCompressed ? createGzip({ level: zlib.Z_BEST_SPEED }) : undefined;
-    const sent = gzip === undefined ? pipeline(batches, response) : pipeline(batches, gzip, response);
+    const sent = gzip === undefined ? pipeline(lines, response) : pipeline(lines, gzip, response);
     // It fails where the client leaves.
     sent.catch(() => undefined);
   };
@@ -70,23 +70,5 @@ async function* orBrokenOff(
     if (!(error instanceof Problem)) onExportFailed(error);
     const { code, detail } = JSON.parse(problemResponse(error, { path: "", requestId }).text);
     yield Buffer.from(errorLine({ code, detail }));
-  }
-}
-
-/** Reads a batch when there is room for it, which it has until the client has taken it. */
-async function* inRoom(lines: AsyncGenerator<Buffer>, takeRoom: () => Promise<Release>): AsyncGenerator<Buffer> {
-  try {
-    for (;;) {
-      const release = await takeRoom();
-      try {
-        const next = await lines.next();
-        if (next.done === true) return;
-        yield next.value;
-      } finally {
-        release();
-      }
-    }
-  } finally {
-    await lines.return(undefined);
   }
 }

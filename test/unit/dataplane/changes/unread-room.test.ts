@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createMemoryBudget } from "../../../../dataplane/admission/memory-budgets.ts";
-import { createUnreadRoom } from "../../../../dataplane/changes/unread-room.ts";
+import { createUnreadRoom, mostBytes } from "../../../../dataplane/changes/unread-room.ts";
 
 const shop = {};
 
@@ -37,4 +37,16 @@ it("forgets a stream that ends while it waits", async () => {
   expect(room.isShort(shop)).toBe(false);
   release();
   await room.take(shop, 1_000, new AbortController().signal);
+});
+
+it("counts a batch that is larger than the room as less, where the project has nothing else in it", async () => {
+  const room = createUnreadRoom(createMemoryBudget(4 * mostBytes));
+  const { signal } = new AbortController();
+  const first = await room.take(shop, 3 * mostBytes, signal);
+  let isTaken = false;
+  const second = room.take(shop, 3 * mostBytes, signal).then(() => (isTaken = true));
+  await nextTurn();
+  expect(isTaken).toBe(false);
+  first();
+  await second;
 });
