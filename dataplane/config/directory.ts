@@ -28,6 +28,8 @@ export interface LiveResource {
   readonly nextSchema?: CompiledSchema;
   /** What objects go through that don't meet that. */
   readonly migration?: readonly Operation[];
+  /** Those of `nextSchema`, for new objects in the form that it wants. */
+  readonly nextDefaults?: Defaults;
   /**
    * Revision of the last publication of this resource's config, also where that changed nothing;
    * orders index declarations among replicas.

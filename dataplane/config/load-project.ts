@@ -167,9 +167,18 @@ export function makeLiveResource(
   const next = config.nextSchema && compileSchema(config.nextSchema);
   if (next?.ok === false) return next;
   const schemas = schemasOf(compiled.schema, next?.schema, config);
-  const migration = config.migration && { migration: readMigration(config.migration) };
   const defaults = filled && { defaults: filled.defaults };
-  return { ok: true, resource: Object.freeze({ config, ...schemas, ...migration, ...defaults, revision }) };
+  return { ok: true, resource: Object.freeze({ config, ...schemas, ...migrationOf(config), ...defaults, revision }) };
+}
+
+function migrationOf({
+  migration,
+  nextSchema,
+  defaults,
+}: ResourceConfig): Pick<LiveResource, "migration" | "nextDefaults"> {
+  if (migration === undefined) return {};
+  const next = nextSchema && defaults === "Apply" ? compileDefaults(nextSchema) : undefined;
+  return { migration: readMigration(migration), ...(next?.ok && { nextDefaults: next.defaults }) };
 }
 
 function schemasOf(

@@ -45,14 +45,17 @@ export interface ObjectRules {
   readonly ratchets?: boolean;
   /** What data go through that don't meet the schema; absent = nothing. */
   readonly migration?: readonly Operation[] | undefined;
+  /** What is filled into new objects, instead, that are in the form of the schema by then. */
+  readonly nextFilling?: Filling | undefined;
 }
 
 export function objectRules(resource: LiveResource, { limits }: ProjectSettings): ObjectRules {
-  const { schema, defaults, config } = resource;
+  const { schema, defaults, nextDefaults, config } = resource;
   const migration = config.nextSchemaBinds ? resource.migration : undefined;
   // What doesn't meet the schema may not stay while objects are migrated to it.
   const ratchets = config.updates === "Ratchet" && migration === undefined;
-  return { schema, filling: defaults?.filling, maxBytes: maxObjectBytes(limits), ratchets, migration };
+  const [filling, nextFilling] = [defaults?.filling, migration && nextDefaults?.filling];
+  return { schema, filling, maxBytes: maxObjectBytes(limits), ratchets, migration, nextFilling };
 }
 
 /** What stored objects have to meet: of a schema that is not live yet, where there is one. */
@@ -69,7 +72,7 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
   for (const { name } of membersOf(body.text)) {
     if (serviceMembers.has(name) || listParameters.has(name)) throw reserved(name, "leave it out");
   }
-  const data = rules.filling === undefined ? body.text : withDefaults(rules, body);
+  const data = rules.filling === undefined && rules.nextFilling === undefined ? body.text : withDefaults(rules, body);
   return storable(rules, { id: JSON.stringify(id), data, _metadata: JSON.stringify(metadata) }, undefined);
 }
 
@@ -80,11 +83,16 @@ function withDefaults(rules: ObjectRules, body: CanonicalJson): string {
 }
 
 /** The defaults that a body lacks, and where they go. */
-export function missingDefaults({ filling, maxBytes }: ObjectRules, { text }: CanonicalJson): readonly Insertion[] {
-  if (filling === undefined) return [];
-  const insertions = insertionsOf(filling, text, maxBytes);
-  if (insertions === undefined) throw tooLarge(maxBytes, "more with its defaults");
-  return insertions;
+export function missingDefaults(rules: ObjectRules, { text }: CanonicalJson): readonly Insertion[] {
+  const missing = (filling: Filling): readonly Insertion[] => {
+    const insertions = insertionsOf(filling, text, rules.maxBytes);
+    if (insertions === undefined) throw tooLarge(rules.maxBytes, "more with its defaults");
+    return insertions;
+  };
+  const { filling, nextFilling } = rules;
+  const next = nextFilling && missing(nextFilling);
+  if (next !== undefined && isInNextForm(rules, { ...unnamed, data: withInsertions(text, next) })) return next;
+  return filling === undefined ? [] : missing(filling);
 }
 
 /** The same of data that were validated before. */
@@ -124,19 +132,37 @@ export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: 
     else changes.set(name, value);
   }
   if (changes.size === 0) return stored;
-  const merged = mergeMembers(before.data, changes);
   // Also for unchanged values: the schema may have changed since.
-  return storable(rules, { ...before, data: merged }, before.data);
+  return updated(rules, before, ({ data }) => mergeMembers(data, changes));
 }
 
 /** The stored text with a patch applied. Throws as validateUpdate does, and as `patched` does. */
 export function validatePatch(rules: ObjectRules, patch: Patch, stored: string): string {
   const before = splitObject(stored);
-  const changed =
-    patch.format === "merge-patch" ? applyMergePatch(patch.text, before) : applyJsonPatch(patch, stored, before);
-  if (changed === before.data) return stored;
-  requireNamesAndDepth(changed);
-  return storable(rules, { ...before, data: changed }, before.data);
+  return updated(rules, before, (object) => {
+    const changed =
+      patch.format === "merge-patch" ? applyMergePatch(patch.text, object) : applyJsonPatch(patch, object);
+    if (changed === object.data) return undefined;
+    requireNamesAndDepth(changed);
+    return changed;
+  });
+}
+
+/** The data that a change leaves; undefined where it changes nothing. */
+type Change = (object: SplitObject) => string | undefined;
+
+/**
+ * Where the object is to be migrated, the change may be meant for the form that it has then:
+ * patched after it, it would be undone.
+ */
+function updated(rules: ObjectRules, before: SplitObject, change: Change): string {
+  const next = rules.migration && !isValid(rules, before) ? migratedData(rules.migration, before) : undefined;
+  const data = next && unlessRefused(() => change({ ...before, data: next }));
+  if (data !== undefined && isInNextForm(rules, { ...before, data })) {
+    return storable(rules, { ...before, data }, before.data);
+  }
+  const changed = change(before);
+  return changed === undefined ? textOf(before) : storable(rules, { ...before, data: changed }, before.data);
 }
 
 /**
@@ -166,12 +192,23 @@ function isValid({ schema }: ObjectRules, { data }: SplitObject): boolean {
   return schema.validate(parseJson(data), data).length === 0;
 }
 
+/** Valid, and nothing in it is for the patch to bring elsewhere. */
+function isInNextForm(rules: ObjectRules, object: SplitObject): boolean {
+  return isValid(rules, object) && migratedData(rules.migration ?? [], object) === undefined;
+}
+
 /** Undefined where the patch doesn't match the data. */
 function migratedData(operations: readonly Operation[], object: SplitObject): string | undefined {
-  try {
-    const data = applyJsonPatch({ format: "json-patch", operations }, textOf(object), object);
+  return unlessRefused(() => {
+    const data = applyJsonPatch({ format: "json-patch", operations }, object);
     requireNamesAndDepth(data);
     return data;
+  });
+}
+
+function unlessRefused<T>(work: () => T): T | undefined {
+  try {
+    return work();
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;
@@ -184,7 +221,7 @@ function applyMergePatch(patch: string, before: SplitObject): string {
   return patched({ format: "merge-patch", text: withoutMembers(patch, serviceMembers) }, before.data);
 }
 
-function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored: string, before: SplitObject): string {
+function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, before: SplitObject): string {
   patch.operations.forEach((operation, at) => {
     const written = operation.op === "test" ? [] : [["path", operation.path[0]] as const];
     const taken = operation.op === "move" ? [["from", operation.from[0]] as const] : [];
@@ -193,7 +230,7 @@ function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored
         throw reserved(name, "a patch can only test it", `/${at}/${member}`);
     }
   });
-  const changed = patched(patch, stored);
+  const changed = patched(patch, textOf(before));
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
   // A patch of the root may have changed them.
   requireServiceMembersUnchanged(changed, before);
@@ -274,6 +311,9 @@ interface SplitObject {
   readonly id: string;
   readonly _metadata: string;
 }
+
+/** Of an object that has no id yet. */
+const unnamed: Omit<SplitObject, "data"> = { id: '""', _metadata: "{}" };
 
 const beforeId = '{"id":';
 const beforeMetadata = ',"_metadata":';

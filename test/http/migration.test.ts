@@ -117,6 +117,39 @@ describeServedOnBothStores("objects that are migrated", (serve) => {
     expect((await people(served)).map(({ name }) => name)).toEqual(["Eva", "Bob", "Cid"]);
   });
 
+  it("keep what clients write by the next schema, although the patch would put former values there", async () => {
+    const served = await serve(shop);
+    const status = { properties: { status: { default: "new" }, stock: { default: 0 } } };
+    const renamed = {
+      required: ["state", "stock"],
+      properties: { state: { default: "fresh" }, stock: { default: 0 } },
+      additionalProperties: false,
+    };
+    const patch: readonly JsonObject[] = [{ op: "move", from: "/status", path: "/state" }];
+    served.change(withResource("people", { schema: status, defaults: "Apply", scope }));
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n += 1) ids.push((await make(served, "people", {}, admin)).id);
+    served.change(
+      withResource("people", { schema: status, nextSchema: renamed, migration: patch, defaults: "Apply", scope }),
+    );
+    const written = async (method: string, path: string, body: object, type = "application/json") => {
+      const sent = { method, body: JSON.stringify(body), as, headers: { "content-type": type } };
+      const { state, stock } = (await served.send(`/api/people${path}`, sent)).json<Record<string, unknown>>();
+      return [state, stock];
+    };
+    expect(await written("PUT", `/${ids[0]}`, { state: "paid" })).toEqual(["paid", 0]);
+    expect(await written("PUT", `/${ids[1]}`, { status: "paid" })).toEqual(["paid", 0]);
+    expect(await written("PATCH", `/${ids[2]}`, { state: "paid" }, "application/merge-patch+json")).toEqual([
+      "paid",
+      0,
+    ]);
+    const replace = [{ op: "replace", path: "/state", value: "paid" }];
+    expect(await written("PATCH", `/${ids[3]}`, replace, "application/json-patch+json")).toEqual(["paid", 0]);
+    expect(await written("POST", "", { state: "paid" })).toEqual(["paid", 0]);
+    expect(await written("POST", "", { status: "paid" })).toEqual(["paid", 0]);
+    expect(await written("POST", "", {})).toEqual(["fresh", 0]);
+  });
+
   it("lose nothing that is written while they are replaced", async () => {
     const served = await serve(shop);
     const ids: string[] = [];
