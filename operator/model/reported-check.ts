@@ -15,3 +15,14 @@ export interface ReportedCheck {
 export function reportedCheck(status: unknown): ReportedCheck | undefined {
   return (status as { readonly storedObjects?: ReportedCheck } | undefined)?.storedObjects;
 }
+
+/**
+ * Whether it is still true of a schema. Where generations are missing in between, another schema
+ * may have been live, or objects migrated to it.
+ */
+export function stillStands(
+  { schema, observedGeneration }: ReportedCheck,
+  of: { readonly schema: string; readonly generation: number },
+): boolean {
+  return schema === of.schema && observedGeneration >= of.generation - 1;
+}

@@ -5,7 +5,7 @@ import { describeExample, describeInvalid } from "../../core/config/object-check
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
-import { type ReportedCheck, reportedCheck } from "../model/reported-check.ts";
+import { type ReportedCheck, reportedCheck, stillStands } from "../model/reported-check.ts";
 import type { CheckReport } from "../stored-data/object-checks.ts";
 import { type Condition, type ConditionNow, dated, formerConditions } from "./conditions.ts";
 
@@ -23,7 +23,7 @@ export function storedObjectsStatus(
   if (object.spec.schemaChange?.storedObjects === undefined) return { members: {}, conditions: [] };
   const { generation = 0 } = object.metadata;
   const reported = reportedOf(object, report, generation);
-  const isOfThis = reported !== undefined && (report === undefined || report.schema === reported.schema);
+  const isOfThis = reported !== undefined && (report === undefined || stands(reported, report, generation));
   const about = isOfThis ? reported.observedGeneration : generation;
   const dating = { generation: about, former: formerConditions(object), now };
   const condition = dated("StoredObjectsValid", isOfThis ? conditionOf(object, reported) : unknown, dating);
@@ -41,7 +41,8 @@ function reportedOf(
 ): ReportedCheck | undefined {
   const before = reportedCheck(status);
   if (report?.found === undefined) {
-    return before?.schema === report?.schema && before !== undefined ? { ...before, observedGeneration } : before;
+    const isOfThis = before !== undefined && report !== undefined && stands(before, report, observedGeneration);
+    return isOfThis ? { ...before, observedGeneration } : before;
   }
   const { checked, invalid, migrated, examples, endedAt } = report.found;
   return {
@@ -53,6 +54,10 @@ function reportedOf(
     ...(examples.length > 0 && { examples }),
     checkedAt: rfc3339(endedAt),
   };
+}
+
+function stands(reported: ReportedCheck, { schema }: CheckReport, generation: number): boolean {
+  return stillStands(reported, { schema, generation });
 }
 
 const unknown: ConditionNow = {

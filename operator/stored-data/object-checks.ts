@@ -20,7 +20,7 @@ import type { HeldSchemas } from "../compile/held-schema.ts";
 import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
-import { reportedCheck } from "../model/reported-check.ts";
+import { reportedCheck, stillStands } from "../model/reported-check.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { CheckOrders, CheckState } from "../publish/replica-orders.ts";
 import { createHeldSchemas, type FindHeldSchemas, isDueAgain, refusalIn } from "./held-schemas.ts";
@@ -86,7 +86,7 @@ export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueu
     const followed = await follow(wanted, orders);
     if (typeof followed === "object") return { schema, ...foundIn(followed, stage) };
     if (served.rollout !== "programmed") return undefined;
-    const isNeeded = stage !== "live" || followed === "overtaken" || isDue(resource, schema, now());
+    const isNeeded = stage !== "live" || followed === "overtaken" || isDue(resource, wanted, now());
     if (isNeeded) await known.order(wanted, orders);
     return { schema };
   };
@@ -192,9 +192,9 @@ function foundIn(state: CheckState, stage: CheckStage): Pick<CheckReport, "found
   return stage === "live" && state.state === "done" ? { found: state.result } : {};
 }
 
-function isDue(resource: ApiResource, schema: string, now: number): boolean {
+function isDue(resource: ApiResource, wanted: CheckOrder, now: number): boolean {
   const reported = reportedCheck(resource.status);
-  if (reported?.schema !== schema) return true;
+  if (reported === undefined || !stillStands(reported, wanted)) return true;
   return reported.invalid > 0 && now - Date.parse(reported.checkedAt) >= againMs;
 }
 
