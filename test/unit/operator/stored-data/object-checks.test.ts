@@ -149,29 +149,21 @@ it("another schema is checked anew; the status says meanwhile of which one its f
 });
 
 it("a schema that comes back is checked anew: what was found of it was before another one was live", async () => {
-  const edit = (generation: number, schema: JsonObject): void => {
-    books = { ...books, metadata: { ...books.metadata, generation } };
-    serve(schema);
-  };
   await pass();
   find(0);
   await pass();
-  await lookedAt();
-  edit(2, strict);
-  await pass();
-  edit(3, loose);
-  now += 1_000;
-  for (let again = 0; again < 2; again += 1) {
-    expect(await pass()).toMatchObject({ valid: "Unknown", storedObjects: { observedGeneration: 1 } });
+  for (const [generation, schema] of [
+    [2, strict],
+    [3, loose],
+  ] as const) {
+    books = { ...books, metadata: { ...books.metadata, generation } };
+    serve(schema);
+    await pass();
   }
-  expect([...given.values()].map(({ schema }) => schema)).toEqual([schemaDigest(loose)]);
+  now += 1_000;
+  expect(await pass()).toMatchObject({ valid: "Unknown", storedObjects: { observedGeneration: 1 } });
   find(4);
-  await lookedAt();
   expect(await pass()).toMatchObject({ valid: "False", storedObjects: { observedGeneration: 3, invalid: 4 } });
-  // An edit of something else keeps it.
-  edit(4, loose);
-  expect(await pass()).toMatchObject({ valid: "False", storedObjects: { observedGeneration: 4, invalid: 4 } });
-  expect([await lookedAt(), ids()]).toEqual([[], []]);
 });
 
 it("what was found of another schema within the same second is said as well", async () => {
