@@ -13,6 +13,7 @@ import type { Manifest } from "../../core/manifests/validate-manifest.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
 import { nothingChecked, withObject } from "../../dataplane/objects/check/check-step.ts";
 import type { ObjectRules } from "../../dataplane/objects/validate-object.ts";
+import { maxObjectBytes } from "../../dataplane/operation/plan.ts";
 import { idIn } from "../../dataplane/store/ports/objects.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { patiently } from "../service/patiently.ts";
@@ -51,7 +52,7 @@ export async function checkStored(
   for (const resource of own) {
     const name = resource.spec.resourceName ?? resource.metadata.name;
     const subject = `apiresource.jsonplane.io/${resource.metadata.name}`;
-    const figures = await figuresOf(service, new URL(`${against}/api/${name}`), rulesOf(resource));
+    const figures = await figuresOf(service, new URL(`${against}/api/${name}`), rulesOf(resource, project));
     for (const line of linesOf(subject, name, figures)) out(line);
     invalid += figures?.invalid ?? 0;
   }
@@ -92,12 +93,13 @@ function requireAdministrator(role: unknown): void {
   );
 }
 
-function rulesOf({ metadata, spec }: ApiResource): ObjectRules {
+function rulesOf({ metadata, spec }: ApiResource, project: Project | undefined): ObjectRules {
   const result = compileSchema(spec.schema);
   if (!result.ok) throw new Error(`The schema of ${metadata.name} was valid before`);
   const migrate = spec.schemaChange?.migrate;
   const migration = migrate && readMigration(migrate);
-  return { schema: result.schema, migration, maxBytes: Number.POSITIVE_INFINITY };
+  const maxBytes = project === undefined ? Number.POSITIVE_INFINITY : maxObjectBytes(project.spec.limits);
+  return { schema: result.schema, migration, maxBytes };
 }
 
 /** `migratedId`: the first object that would be migrated. */

@@ -129,6 +129,9 @@ export function planOperation(
 }
 
 /** How many bytes an object may have. Without a limit of its own, a body always fits. */
-export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
+export function maxObjectBytes({
+  maxObjectBytes: own,
+  maxBodyBytes,
+}: Pick<ProjectLimits, "maxObjectBytes" | "maxBodyBytes">): number {
   return own ?? Math.max(usualBytes, maxBodyBytes);
 }

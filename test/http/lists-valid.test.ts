@@ -55,13 +55,16 @@ describeServedOnBothStores("stored objects that a new schema refuses", (serve) =
   it("are told of before an apply: how many, with examples, by a key of an administrator", async () => {
     const folder = await mkdtemp(join(tmpdir(), "validate-"));
     const [manifests, keyFile] = [join(folder, "manifests.yaml"), join(folder, "key")];
-    const validate = async (schema: object, policy = "Enabled", base = served.base) => {
+    const validate = async (schema: object, policy = "Enabled", base = served.base, more: object = {}) => {
       const head = "apiVersion: jsonplane.io/v1alpha1\nmetadata: {namespace: default, name: ";
-      const spec = JSON.stringify({ projectRef: { name: "shop" }, schema });
+      const spec = JSON.stringify({ projectRef: { name: "shop" }, schema, ...more });
       const resources = ["books", "films"].map((name) => `${head}${name}}\nkind: ApiResource\nspec: ${spec}\n`);
       await writeFile(
         manifests,
-        [`${head}shop}\nkind: Project\nspec: {authentication: {policy: ${policy}}}\n`, ...resources].join("---\n"),
+        [
+          `${head}shop}\nkind: Project\nspec: {authentication: {policy: ${policy}}, limits: {maxObjectBytes: 1024}}\n`,
+          ...resources,
+        ].join("---\n"),
       );
       const lines: string[] = [];
       const against = `${served.origin}${base}`;
@@ -82,6 +85,18 @@ describeServedOnBothStores("stored objects that a new schema refuses", (serve) =
     });
     const all = "apiresource.jsonplane.io/books: all 4 stored objects meet the schema";
     expect(await validate(loose)).toEqual({ code: 0, lines: [all, films] });
+    // Larger than the Project allows.
+    const migrate = [{ op: "add", path: "/price", value: 1 }];
+    const text = { op: "add", path: "/text", value: "x".repeat(1_100) };
+    for (const [patch, code, said] of [
+      [migrate, 0, /4 stored objects meet the schema; 2 would be migrated/],
+      [[...migrate, text], 1, /document_too_large/],
+    ] as const) {
+      const found = await validate(strict, "Enabled", served.base, {
+        schemaChange: { storedObjects: "Refuse", migrate: patch },
+      });
+      expect([found.code, found.lines.join("\n")]).toEqual([code, expect.stringMatching(said)]);
+    }
     // Another URL is no project that stores nothing.
     for (const wrong of ["", `${served.base}s`, `${served.base}/api`]) {
       const { code, lines } = await validate(loose, "Disabled", wrong);
