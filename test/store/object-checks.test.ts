@@ -17,7 +17,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { type CheckOrders, createReplicaOrders } from "../../operator/publish/replica-orders.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher } from "../support/fleet/publishing.ts";
-import { project, withConfig, withResource } from "../support/http/projects.ts";
+import { changed, project, withConfig, withResource } from "../support/http/projects.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { idOf, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -100,6 +100,17 @@ function replica(given: Partial<Pick<Store, "pageAfter" | "replace">> = {}) {
 }
 
 describe("an order to check stored objects", () => {
+  it("keeps who has an older configuration than the one that is checked from writing", async () => {
+    const { revision = 0 } = directory.directory.loaded()[0]?.resources.get("books") ?? {};
+    const checking = replica();
+    await give("check:14");
+    await eventually(() => expect(checking.done).toHaveLength(1));
+    const older = { ...books, revision: revision - 1 };
+    await expect(store.create(older, objectOf(200, {}), 1_000)).rejects.toThrow(WriteConflict);
+    expect(await store.create({ ...books, revision }, objectOf(200, {}), 1_000)).toMatchObject({ outcome: "created" });
+    await checking.stop();
+  });
+
   it("is carried out once by one of several replicas, in steps; ids and places say what is wrong, never values", async () => {
     const replicas = [replica(), replica()];
     await give("check:1");
@@ -219,6 +230,25 @@ describe("an order to check stored objects", () => {
     const kept = await store.read(books, idOf(50), {});
     expect(kept?.text).toContain('"cost":"ten"');
     await other.stop();
+  });
+
+  it("is followed by none any more, not even of the objects that were read, once another schema is wanted", async () => {
+    const next: JsonObject = { type: "object", required: ["cost"] };
+    const migration: readonly JsonObject[] = [{ op: "move", from: "/price", path: "/cost" }];
+    const shop = project("shop", withConfig(ref), withResource("books", { schema, nextSchema: next, migration }));
+    directory.replace([shop]);
+    let replaced = 0;
+    const migrating = replica({
+      replace(...written) {
+        replaced += 1;
+        if (replaced === 60) directory.replace([changed(shop, withResource("books", { schema }))]);
+        return store.replace(...written);
+      },
+    });
+    await orders.order("check:13", { ...order(next), migration: migrationDigest(migration), stage: "final" });
+    await eventually(() => expect(migrating.failed).toHaveLength(1));
+    expect(replaced).toBe(60);
+    await migrating.stop();
   });
 
   it("with another patch than the replica knows of waits", async () => {

@@ -20,7 +20,7 @@ import { collectionOf } from "../../store/ports/refs.ts";
 import type { CollectionPreparer } from "../prepare-collection.ts";
 import { type ObjectRules, storedRules } from "../validate-object.ts";
 import type { CheckedStep } from "./check-step.ts";
-import { stepsOf } from "./migrate-step.ts";
+import { type MigrateStep, stepsOf } from "./migrate-step.ts";
 
 export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult> {
   readonly store: Pick<ObjectLists & ObjectReads & ObjectIndexes, "pageAfter" | "read" | "fenceWriters">;
@@ -44,18 +44,23 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
       if (found === undefined) return undefined;
       const { project, resource } = found;
       const collection = collectionOf(order.project, resource);
-      if (order.stage === "final") {
-        // What a replica sent that knows of the schema by now has reached the store then.
-        await pauseUnlessAborted(systemTimers, settleMs, signal);
-        await store.fenceWriters(collection);
-      }
+      // What a replica sent that knows of the schema by now has reached the store then.
+      if (order.stage === "final") await pauseUnlessAborted(systemTimers, settleMs, signal);
+      if (order.stage !== "look") await store.fenceWriters(collection);
       if (order.migration !== undefined) await preparer.prepare(resource, collection);
-      const rules = rulesOf(order, found);
-      const step = stepsOf({ store, writes: storeFor(project), collection, rules }, order.stage);
+      const requireServed = async (): Promise<void> => {
+        if ((await served(directory, order))?.resource !== resource) throw new Error("The configuration has changed");
+      };
+      const writes: MigrateStep["writes"] = {
+        async replace(...written) {
+          // Nothing is migrated to a schema that isn't wanted any more.
+          await requireServed();
+          return await storeFor(project).replace(...written);
+        },
+      };
+      const step = stepsOf({ store, writes, collection, rules: rulesOf(order, found) }, order.stage);
       return async (before) => {
-        // Nothing is migrated to a schema that isn't wanted any more.
-        const isWanted = order.stage !== "final" || (await find(directory, order))?.resource === resource;
-        if (!isWanted) throw new Error("The configuration has changed");
+        if (order.stage === "final") await requireServed();
         return endOf(await step(before));
       };
     },
@@ -79,14 +84,18 @@ interface Found {
 
 /** Undefined unless the resource is served here with the schema of the order. */
 async function find(directory: CarryOutChecksDeps["directory"], order: CheckOrder): Promise<Found | undefined> {
-  const found = await directory.project(order.project);
-  if (found.outcome !== "found" || directory.dataLost()) return undefined;
-  const project = found.value;
-  const resource = project.resources.get(order.resource);
-  if (resource === undefined || resource.config.uid !== order.uid) return undefined;
-  const { schema, nextSchema, nextSchemaBinds, migration } = resource.config;
+  const found = await served(directory, order);
+  if (found === undefined) return undefined;
+  const { schema, nextSchema, nextSchemaBinds, migration } = found.resource.config;
   const [source, patch] = order.stage === "live" ? [schema] : [nextSchema, migration];
   if (source === undefined || schemaDigest(source) !== order.schema) return undefined;
   if (order.stage === "final" && nextSchemaBinds !== true) return undefined;
-  return (patch && migrationDigest(patch)) === order.migration ? { project, resource } : undefined;
+  return (patch && migrationDigest(patch)) === order.migration ? found : undefined;
+}
+
+async function served(directory: CarryOutChecksDeps["directory"], order: CheckOrder): Promise<Found | undefined> {
+  const found = await directory.project(order.project);
+  if (found.outcome !== "found" || directory.dataLost()) return undefined;
+  const resource = found.value.resources.get(order.resource);
+  return resource?.config.uid === order.uid ? { project: found.value, resource } : undefined;
 }
