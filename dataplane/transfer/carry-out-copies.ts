@@ -59,8 +59,7 @@ export function copySteps(deps: CopyStepsDeps, order: CopyOrder): Step<CopyProgr
     if (from === undefined || source === undefined) return waits(before);
     reading ??= new Reading(readObjects(store, { collection: collectionOf(from.config, source), after: before.after }));
     const texts = await reading.next();
-    const last = texts.at(-1);
-    if (last === undefined) {
+    if (texts.length === 0) {
       reading = undefined;
       return isNext(before);
     }
@@ -69,7 +68,8 @@ export function copySteps(deps: CopyStepsDeps, order: CopyOrder): Step<CopyProgr
     const omitted = order.omit.filter((field) => field.resource === name).map(({ path }) => path);
     // All begin in the turn in which the Project was found to be served.
     const all = await Promise.all(texts.map((text) => copyObject(target, text, omitted)));
-    return counted(before, all, { at: before.at, after: idIn(last) });
+    const places = texts.map((text) => ({ at: before.at, after: idIn(text) }));
+    return counted(before, all, places);
   };
 
   const copyRootKey = async (name: string, before: CopyProgress): Promise<CopyStep> => {
@@ -81,7 +81,7 @@ export function copySteps(deps: CopyStepsDeps, order: CopyOrder): Step<CopyProgr
     const still = (await served(deps, order))?.into;
     if (still !== into) return waits(before);
     const target = valueTarget({ store: storeFor(into), project: into, rootKey, caller: anonymous });
-    return counted(before, [await copyValue(target, found.text)], { at: before.at + 1 });
+    return counted(before, [await copyValue(target, found.text)], [{ at: before.at + 1 }]);
   };
 
   return async (before = nothingCopied) => {
@@ -155,11 +155,19 @@ class Reading {
   }
 }
 
-function counted(before: CopyProgress, all: readonly Copied[], place: Pick<CopyProgress, "at" | "after">): CopyStep {
-  const figures = withCopied(before, all);
-  return figures === undefined
-    ? waits({ ...before, isFull: true })
-    : { isDone: false, progress: { ...place, ...figures } };
+type Place = Pick<CopyProgress, "at" | "after">;
+
+/**
+ * `places` = behind each of them. It waits behind the last one before the first for which there was
+ * no room: of those before, some may have been deleted since to make it, and stay away.
+ */
+function counted(before: CopyProgress, all: readonly Copied[], places: readonly Place[]): CopyStep {
+  const { at, after } = before;
+  const full = all.indexOf("full");
+  const done = full < 0 ? all : all.slice(0, full);
+  const place = places[done.length - 1] ?? (after === undefined ? { at } : { at, after });
+  const progress = { ...place, ...withCopied(before, done) };
+  return full < 0 ? { isDone: false, progress } : waits({ ...progress, isFull: true });
 }
 
 function isNext({ at, copied, refused, examples }: CopyProgress): CopyStep {

@@ -48,9 +48,7 @@ function copiedAfter(error: unknown, what: Pick<NotCopied, "resource" | "id" | "
   return { ...what, ...(pointer !== undefined && { pointer }), reason: isOfSchema ? first.keyword : code };
 }
 
-/** Undefined where there was no room for some of them: then none of them counts. */
-export function withCopied(before: CopyFigures, all: readonly Copied[]): CopyFigures | undefined {
-  if (all.includes("full")) return undefined;
+export function withCopied(before: CopyFigures, all: readonly Copied[]): CopyFigures {
   const refused = all.filter((each) => typeof each === "object");
   return {
     copied: before.copied + all.filter((each) => each === "copied").length,

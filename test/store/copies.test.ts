@@ -9,6 +9,7 @@ import type { CompiledProject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import { createQuotas } from "../../dataplane/quotas/quotas.ts";
@@ -114,7 +115,12 @@ function replica(given: Store = store) {
     await copying.stop();
     await abandon();
   };
-  return { done, failed, stop, abandon };
+  /** As a client does. */
+  const remove = async (id: string) => {
+    const [live] = directory.directory.loaded().filter(({ config }) => config.name === into.name);
+    await quotas.storeFor(live as LiveProject).remove(users(into), id, {});
+  };
+  return { done, failed, stop, abandon, remove };
 }
 
 it("copies objects and values once, as they are: masked, with ids and owners; what breaks the schema is told", async () => {
@@ -166,7 +172,7 @@ it("goes on where a replica was killed; what clients changed stays, and what the
   expect([ids.length, ids.includes(idOf(3))]).toEqual([count - 2, false]);
 });
 
-it("waits where a quota has no room, and goes on once it has", async () => {
+it("waits where a quota has no room, and goes on once it has, without what was deleted to make room", async () => {
   directory.replace([shop, changed(preview, withLimits({ quota: { objects: 200 } }))]);
   const copying = replica();
   await orders.order("copy:3", order());
@@ -174,9 +180,13 @@ it("waits where a quota has no room, and goes on once it has", async () => {
     expect(await stateOf("copy:3")).toMatchObject({ state: "open", figures: { isFull: true } }),
   );
   expect(await store.count(users(into), {})).toBe(200);
+  await copying.remove(idOf(3));
+  await eventually(async () => expect(await store.count(users(into), {})).toBe(200));
+  expect(await idsIn()).not.toContain(idOf(3));
   directory.replace([shop, preview]);
   await eventually(() => expect(copying.done).toMatchObject([{ copied: count, refused: 1 }]));
   await copying.stop();
+  expect(await idsIn()).not.toContain(idOf(3));
 });
 
 it("ends within a step where the order is taken back or the Project goes, and begins with no other Project of a name", async () => {
