@@ -179,14 +179,15 @@ export function removeAt(text: string, path: Path): RemoveOutcome {
 }
 
 /**
- * The text without the member that the path of names leads to, if there is one. An array on the way
- * goes as a whole: its elements may have the member.
+ * The text without the member that the path of names leads to, if there is one. What is no object
+ * on the way goes as a whole: elements of an array may have the member, and a string may say what
+ * the member would.
  */
 export function withoutPath(text: string, [name = "", ...below]: Path): string {
   const member = text.charAt(0) === openObject ? memberAt(text, 0, JSON.stringify(name)) : undefined;
   if (member === undefined) return text;
   const { nameStart, valueStart } = member;
-  if (below.length === 0 || text.charAt(valueStart) === openArray) return cut(text, nameStart, valueStart);
+  if (below.length === 0 || text.charAt(valueStart) !== openObject) return cut(text, nameStart, valueStart);
   const value = text.slice(valueStart, endOfValue(text, valueStart));
   return replaced(text, valueStart, withoutPath(value, below));
 }

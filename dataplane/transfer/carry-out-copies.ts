@@ -11,7 +11,7 @@ import {
   type Step,
   type StepEnd,
 } from "../config/carry-out-orders.ts";
-import type { Directory, LiveProject } from "../config/directory.ts";
+import type { Directory, LiveProject, LiveResource } from "../config/directory.ts";
 import type { CollectionPreparer } from "../objects/prepare-collection.ts";
 import type { DataStore } from "../store/port.ts";
 import type { DocumentReads } from "../store/ports/documents.ts";
@@ -63,9 +63,9 @@ export function copySteps(deps: CopyStepsDeps, order: CopyOrder): Step<CopyProgr
       reading = undefined;
       return isNext(before);
     }
-    const target = await preparedTarget(deps, order, name);
-    if (target === undefined) return waits(before);
     const omitted = order.omit.filter((field) => field.resource === name).map(({ path }) => path);
+    const target = declaresAll(source, omitted) ? await preparedTarget(deps, order, name) : undefined;
+    if (target === undefined) return waits(before);
     // All begin in the turn in which the Project was found to be served.
     const all = await Promise.all(texts.map((text) => copyObject(target, text, omitted)));
     const places = texts.map((text) => ({ at: before.at, after: idIn(text) }));
@@ -104,6 +104,15 @@ async function served(
   if (directory.dataLost() || from.outcome !== "found" || into.outcome !== "found") return undefined;
   const areThese = from.value.config.uid === source.uid && into.value.config.uid === uid;
   return areThese ? { from: from.value, into: into.value } : undefined;
+}
+
+/**
+ * Else what is left out may have another name by now, also in objects that are migrated to a schema
+ * before it is live, and would be copied under it until the operator takes the order back.
+ */
+function declaresAll({ schema, nextSchema, config }: LiveResource, omitted: readonly (readonly string[])[]): boolean {
+  const schemas = config.nextSchemaBinds === true && nextSchema !== undefined ? [schema, nextSchema] : [schema];
+  return schemas.every(({ properties }) => omitted.every((path) => properties.has(path.join("."))));
 }
 
 /** Once the store knows the indexes of the resource. */

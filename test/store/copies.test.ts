@@ -210,3 +210,18 @@ it("ends within a step where the order is taken back or the Project goes, and be
   await copying.stop();
   expect([creates, copying.done, copying.failed]).toEqual([249, [], []]);
 });
+
+it("copies nothing while a field that is left out has another name, in objects that are migrated too", async () => {
+  const { email, ...others } = schema.properties;
+  const nextSchema = { ...schema, properties: { ...others, mail: email } };
+  const migrated = [withResource("users", { schema, nextSchema }), withResource("users", { schema: nextSchema })];
+  for (const [at, each] of migrated.entries()) {
+    directory.replace([changed(shop, each), preview]);
+    const copying = replica();
+    await orders.order(`copy:${at + 6}`, order());
+    await eventually(async () => expect(await stateOf(`copy:${at + 6}`)).toMatchObject({ figures: { copied: 0 } }));
+    await copying.stop();
+    await orders.forget(`copy:${at + 6}`);
+  }
+  expect(await idsIn()).toEqual([]);
+});

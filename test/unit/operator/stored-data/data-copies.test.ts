@@ -73,9 +73,9 @@ function declare(name: string, spec: JsonObject | Project["spec"], more: object 
   });
 }
 
-function serve(name: string, schema: JsonObject | undefined, rootKeys: readonly string[] = ["settings"]): void {
+function serve(name: string, schema: JsonObject | undefined, more: object = {}, rootKeys = ["settings"]): void {
   const { uid } = (projects.get(name) as Project).metadata;
-  const resources = new Map(schema === undefined ? [] : [["users", { schema }]]);
+  const resources = new Map(schema === undefined ? [] : [["users", { schema, ...more }]]);
   const config = { project: { uid }, resources, rootKeys: new Map(rootKeys.map((key) => [key, {}])) };
   published.set(name, { config: config as never, data: inventory, revision: 1 });
 }
@@ -146,7 +146,7 @@ describe("nothing is copied, and the status says why,", () => {
       'no ApiResource "users"',
     ],
     "while the new one lacks a root key": [
-      () => serve("preview", { properties }, []),
+      () => serve("preview", { properties }, {}, []),
       "WaitingToCopy",
       'no RootKey "settings"',
     ],
@@ -154,6 +154,12 @@ describe("nothing is copied, and the status says why,", () => {
       () => serve("shop", { properties: { ...properties, email: false, e_mail: {} } }),
       "InvalidSpec",
       'declares no "email": did you mean "e_mail"?',
+    ],
+    "while objects are migrated to a schema in which a field that is left out has another name": [
+      () =>
+        serve("shop", { properties }, { nextSchema: { properties: { name: {}, mail: {} } }, nextSchemaBinds: true }),
+      "InvalidSpec",
+      'declares no "email": did you mean "mail"?',
     ],
     "where a field that is left out is required": [
       () => serve("preview", { properties, allOf: [{ required: ["email"] }] }),
