@@ -17,6 +17,10 @@ export interface CopyOrder {
   readonly rootKeys: readonly string[];
   /** Left out: a resource, and the path of a field in it. */
   readonly omit: readonly OmittedField[];
+  /** How far the order had come in whose place it is; absent = it begins. */
+  readonly progress?: CopyProgress;
+  /** It only keeps how far it had come: nothing may be copied now. Absent = it is carried out. */
+  readonly isHeld?: true;
 }
 
 export interface OmittedField {

@@ -36,7 +36,12 @@ export type CarryOutCopiesDeps = CopyStepsDeps & CarryOutDeps<CopyOrder, CopyRes
 export function carryOutCopies(deps: CarryOutCopiesDeps): CarriedOrders {
   const begin = async (order: CopyOrder) => copySteps(deps, order);
   // Somebody waits for it.
-  return carryOutOrders(deps, { kind: copies, begin, pauseRatio: 0.25 });
+  return carryOutOrders(deps, { kind: { ...copies, read: readUnlessHeld }, begin, pauseRatio: 0.25 });
+}
+
+function readUnlessHeld(text: string): CopyOrder | undefined {
+  const order = copies.read(text);
+  return order?.isHeld ? undefined : order;
 }
 
 /**
@@ -84,7 +89,7 @@ export function copySteps(deps: CopyStepsDeps, order: CopyOrder): Step<CopyProgr
     return counted(before, [await copyValue(target, found.text)], [{ at: before.at + 1 }]);
   };
 
-  return async (before = nothingCopied) => {
+  return async (before = order.progress ?? nothingCopied) => {
     const resource = resources[before.at];
     const rootKey = rootKeys[before.at - resources.length];
     if (resource !== undefined) return copyObjects(resource, before);

@@ -264,6 +264,7 @@ export class LeaderSession {
     }
     const lost = publisher.lostFrom(published);
     logger.info("Writer session begun");
+    this.#orders.onSessionBegun();
     reportDataLoss(publisher, this.#context);
     if (lost.length > 0) logger.warn("Redis lost published Projects; publishing them first", { projects: lost.length });
     this.#maintenance.onSessionBegun(lost);

@@ -14,6 +14,8 @@ export interface OrderMaintenance {
   readonly copies: DataCopies;
   /** For a timer. */
   refresh(): Promise<void>;
+  /** Called when a writer session has begun. */
+  onSessionBegun(): void;
 }
 
 export interface OrderMaintenanceDeps {
@@ -39,6 +41,10 @@ export function createOrderMaintenance({ context, enqueue, redis }: OrderMainten
     async refresh() {
       await checks.refresh();
       await copies.refresh();
+    },
+    onSessionBegun() {
+      checks.onSessionBegun();
+      copies.onSessionBegun();
     },
   };
 }

@@ -36,6 +36,8 @@ export interface DataCopies {
   reportOf(project: Project | undefined, redis: CopyingRedis): Promise<CopyReport | undefined>;
   /** Looks at what has changed, and has the statuses follow. For a timer. */
   refresh(): Promise<void>;
+  /** Redis may have come back with other orders than it had. */
+  onSessionBegun(): void;
 }
 
 export type CopyingRedis = Pick<OpenRedis, "copyOrders" | "publisher" | "acknowledgements">;
@@ -90,8 +92,9 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
       return { figures: state.result };
     }
     if (goesOn(found)) return { why: isFull(state) ? full : copying(standing), ...figuresIn(state) };
-    if (standing !== undefined) await known.forget(standing, redis.copyOrders);
-    if (plan.order?.isServed) await known.order(plan.order.given, redis.copyOrders);
+    const wanted = wantedOrder(found);
+    if (wanted !== undefined) await known.order(wanted, redis.copyOrders);
+    else if (standing?.isHeld === undefined && standing !== undefined) await known.forget(standing, redis.copyOrders);
     return { why: whyNow(plan), ...figuresIn(state) };
   };
 
@@ -128,8 +131,16 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
         const isWanted = project?.metadata.uid === order.uid && awaitsCopy(project);
         if (!isWanted) await known.forget(order, redis.copyOrders);
       }
-      for (const key of [...said.keys()]) await refreshOne(key, redis);
+      // One that can't be read, such as on another node of a Cluster, hides no other.
+      let failure: unknown;
+      for (const key of [...said.keys()]) {
+        await refreshOne(key, redis).catch((error: unknown) => {
+          failure ??= error;
+        });
+      }
+      if (failure !== undefined) throw failure;
     },
+    onSessionBegun: () => known.readAgain(),
   };
 }
 
@@ -155,9 +166,25 @@ function textOf({ plan, state }: Look): string {
 
 /** Whether the order that stands is the one that is wanted. */
 function goesOn({ plan, standing, state }: Look): boolean {
-  if (standing === undefined || state.state !== "open") return false;
-  const { id: _id, key: _key, ...order } = standing;
+  if (standing === undefined || standing.isHeld || state.state !== "open") return false;
+  const { id: _id, key: _key, progress: _progress, ...order } = standing;
   return plan.order?.text === copies.write(order);
+}
+
+/**
+ * In the place of the one that stands: it goes on where that had come to, or keeps that while
+ * nothing may be copied. Else what people have deleted meanwhile would come back. Undefined = none.
+ */
+function wantedOrder({ plan, standing, state }: Look): CopyOrder | undefined {
+  const progress = state.state === "open" ? (state.figures ?? standing?.progress) : undefined;
+  if (plan.order?.isServed) {
+    const { given } = plan.order;
+    const isSameSource = given.source.uid === standing?.source.uid;
+    return { ...given, ...(isSameSource && progress !== undefined && { progress }) };
+  }
+  if (standing === undefined || standing.isHeld || progress === undefined) return undefined;
+  const { id: _id, key: _key, ...order } = standing;
+  return { ...order, progress, isHeld: true };
 }
 
 function figuresIn(state: CopyState): Pick<CopyReport, "figures"> {

@@ -1,5 +1,5 @@
-// The orders of one kind that stand, one for an object: read from Redis once, since only the leader
-// changes them.
+// The orders of one kind that stand, one for an object: read from Redis once in a writer session,
+// since only the leader changes them.
 
 import { randomBytes } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -30,6 +30,11 @@ export class KnownOrders<Order extends OrderAbout, Progress, Result> {
   /** `what` = what ids of these orders begin with. */
   constructor(what: string) {
     this.#what = what;
+  }
+
+  /** With the next question. */
+  readAgain(): void {
+    this.#known = undefined;
   }
 
   async all(orders: Orders<Order, Progress, Result>): Promise<readonly Known<Order>[]> {

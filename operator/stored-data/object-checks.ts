@@ -52,6 +52,8 @@ export interface ObjectChecks {
   reportsOf(served: ServedProject, orders: CheckOrders): Promise<CheckReports>;
   /** Looks at what replicas have found, and has the statuses follow. For a timer. */
   refresh(): Promise<void>;
+  /** Redis may have come back with other orders than it had. */
+  onSessionBegun(): void;
 }
 
 export interface ObjectChecksDeps {
@@ -159,6 +161,7 @@ export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueu
       const checks = orders === undefined ? [] : await known.all(orders);
       if (orders !== undefined && checks.length > 0) await followAll(checks, orders);
     },
+    onSessionBegun: () => known.readAgain(),
   };
 }
 

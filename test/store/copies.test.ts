@@ -172,6 +172,16 @@ it("goes on where a replica was killed; what clients changed stays, and what the
   expect([ids.length, ids.includes(idOf(3))]).toEqual([count - 2, false]);
 });
 
+it("goes on where an earlier order had come to, and not while it is held", async () => {
+  const progress = { at: 0, after: idOf(count - 1), copied: 7, refused: 0, examples: [] };
+  const copying = replica();
+  await orders.order("copy:1", order({ progress, isHeld: true }));
+  await orders.order("copy:2", order({ progress }));
+  await eventually(() => expect(copying.done).toMatchObject([{ copied: 9 }]));
+  await copying.stop();
+  expect([await stateOf("copy:1"), await idsIn()]).toEqual([{ state: "open", figures: undefined }, [idOf(count)]]);
+});
+
 it("waits where a quota has no room, and goes on once it has, without what was deleted to make room", async () => {
   directory.replace([shop, changed(preview, withLimits({ quota: { objects: 200 } }))]);
   const copying = replica();

@@ -18,6 +18,7 @@ let projects: Map<string, Project>;
 let rollout: RolloutState;
 let enqueued: string[];
 let copies: DataCopies;
+let unreadable: string | undefined;
 
 const redis = {
   copyOrders: {
@@ -33,7 +34,10 @@ const redis = {
       ),
   },
   publisher: {
-    load: async ({ name }: ProjectRef) => published.get(name) ?? { revision: 0 },
+    async load({ name }: ProjectRef) {
+      if (name === unreadable) throw new Error("unreadable");
+      return published.get(name) ?? { revision: 0 };
+    },
     writeData: async ({ name }: ProjectRef, data: DataInventory) =>
       void published.set(name, { ...(published.get(name) as Loaded), data }),
   },
@@ -45,7 +49,7 @@ const inventory: DataInventory = { policy: "Delete", projectUid: "", entries: []
 
 beforeEach(() => {
   [now, given, states, enqueued, rollout] = [0, new Map(), new Map(), [], "programmed"];
-  [projects, published] = [new Map(), new Map()];
+  [projects, published, unreadable] = [new Map(), new Map(), undefined];
   declare("shop", { copies: { allow: "Namespace" } });
   declare("preview", {
     dataSourceRef: { kind: "Project", name: "shop" },
@@ -174,17 +178,54 @@ describe("nothing is copied, and the status says why,", () => {
     });
   }
 
-  it("and a copy under way ends: the order is taken back, and begins again with consent", async () => {
+  it("and a copy under way ends: its order is held, and with consent goes on where it had come to", async () => {
     await pass();
-    find({ state: "open", figures: { at: 0, copied: 3, refused: 0, examples: [] } });
+    const progress = { at: 0, after: "x", copied: 3, refused: 0, examples: [] };
+    find({ state: "open", figures: progress });
     declare("shop", {});
     expect(await looked()).toEqual(["default/preview"]);
     expect(await pass()).toMatchObject({ why: { reason: "CopyNotAllowed" }, figures: { copied: 3 } });
-    expect([given.size, await looked()]).toEqual([0, []]);
+    const held = id();
+    expect([...given.values()]).toMatchObject([{ progress, isHeld: true }]);
+    await pass();
+    expect([id(), await looked()]).toEqual([held, []]);
     declare("shop", { copies: { allow: "Namespace" } });
     expect(await looked()).toEqual(["default/preview"]);
+    expect(await why()).toMatchObject({ reason: "Copying" });
+    expect([...given.values()]).toEqual([expect.not.objectContaining({ isHeld: true })]);
+    expect([...given.values()]).toMatchObject([{ progress }]);
     expect([await why(), given.size]).toMatchObject([{ reason: "Copying" }, 1]);
   });
+
+  it("and what another Project of the name has is copied from its beginning", async () => {
+    await pass();
+    find({ state: "open", figures: { at: 0, after: "x", copied: 3, refused: 0, examples: [] } });
+    declare("shop", { copies: { allow: "Namespace" } }, { metadata: { name: "shop", namespace: "default", uid: "b" } });
+    await pass();
+    serve("shop", { properties });
+    await pass();
+    expect([...given.values()]).toMatchObject([{ source: { uid: "b" } }]);
+    expect([...given.values()]).toEqual([expect.not.objectContaining({ progress: expect.anything() })]);
+  });
+});
+
+it("a Project that can't be read hides none behind it", async () => {
+  declare("other", { dataSourceRef: { kind: "Project", name: "gone" }, dataSource: { resources: ["users"] } });
+  await copies.reportOf(projects.get("other"), redis);
+  await pass();
+  declare("shop", {});
+  unreadable = "gone";
+  await expect(copies.refresh()).rejects.toThrow("unreadable");
+  expect(enqueued).toEqual(["default/preview"]);
+});
+
+it("an order that a restored Redis has brought back is taken back", async () => {
+  await pass();
+  const [order] = [...given.values()] as [CopyOrder];
+  given.set("copy:back", { ...order, uid: "another" });
+  copies.onSessionBegun();
+  await copies.refresh();
+  expect([...given.keys()]).not.toContain("copy:back");
 });
 
 it("progress is said every five seconds, and a full quota at once", async () => {
