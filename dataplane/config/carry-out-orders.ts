@@ -1,6 +1,7 @@
 // Carries out the operator's orders of one kind about stored data: one replica at a time, in small
 // steps with pauses, because requests come first. How far it has come is kept in Redis every
-// second, so that another replica goes on when this one ends.
+// second, so that another replica goes on when this one ends. Then the next order has its turn:
+// a long one of one Project keeps no other Project waiting.
 
 import { randomUUID } from "node:crypto";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -34,6 +35,8 @@ export interface OrderWork<Order, Progress, Result> {
   readonly begin: (order: Order, signal: AbortSignal) => Promise<Step<Progress, Result> | undefined>;
   /** After each step, as a part of the time that it took; 1 by default. */
   readonly pauseRatio?: number;
+  /** It is begun again with each turn, since a step keeps much in memory. */
+  readonly beginsEachTurn?: true;
 }
 
 export interface CarriedOrders {
@@ -66,34 +69,42 @@ export function carryOutOrders<Order, Progress, Result>(
   const figures = createFiguresWriter(redisClient);
   /** By id of those that wait, from when on they are tried again. */
   let waiting: ReadonlyMap<string, number> = new Map();
+  /** By id; who had a turn comes last. */
+  const carried = new Map<string, CarriedOrder<Order, Progress, Result>>();
   let running: Promise<void> | undefined;
 
-  const run = async (orders: readonly (readonly [string, Order])[]): Promise<void> => {
+  const run = async (): Promise<void> => {
     await lock.take();
-    for (const [id, order] of orders) {
+    for (const [id, next] of carried) {
       if (stopping.signal.aborted || !(await lock.hold())) break;
-      const given = { id, order, lock, figures, signal: stopping.signal };
-      const carried = new CarriedOrder(deps, work, given).run();
-      const waits = await carried.catch((error: unknown) => void deps.onFailed(order, error));
-      if (waits) waiting = new Map(waiting).set(id, systemMonotonic() + waitMs);
+      const end = await next.turn().catch((error: unknown) => void deps.onFailed(next.order, error));
+      carried.delete(id);
+      if (end === "goes on") carried.set(id, next);
+      if (end === "waits") waiting = new Map(waiting).set(id, systemMonotonic() + waitMs);
     }
     await lock.release();
   };
 
+  const add = (open: ReadonlyMap<string, string>): void => {
+    const now = systemMonotonic();
+    waiting = new Map([...waiting].filter(([, until]) => until > now));
+    for (const [id, text] of open) {
+      const order = waiting.has(id) || carried.has(id) ? undefined : read(text);
+      const given = { id, lock, figures, signal: stopping.signal };
+      if (order !== undefined) carried.set(id, new CarriedOrder(deps, work, { ...given, order }));
+    }
+  };
+
   return {
     carryOut(open) {
-      if (running !== undefined || stopping.signal.aborted) return;
-      const now = systemMonotonic();
-      waiting = new Map([...waiting].filter(([, until]) => until > now));
-      const orders = [...open].flatMap(([id, text]) => {
-        const order = waiting.has(id) ? undefined : read(text);
-        return order === undefined ? [] : [[id, order] as const];
-      });
-      if (orders.length === 0) return;
-      running = run(orders)
+      if (stopping.signal.aborted) return;
+      add(open);
+      if (carried.size === 0 || running !== undefined) return;
+      running = run()
         // Redis is away: the next call tries again.
         .catch(() => undefined)
         .finally(() => {
+          carried.clear();
           running = undefined;
         });
     },
@@ -128,6 +139,8 @@ function createLock(redisClient: RedisClient, key: string): Lock {
   };
 }
 
+type TurnEnd = "goes on" | "waits" | "interrupted" | "over";
+
 interface Given<Order> {
   readonly id: string;
   readonly order: Order;
@@ -140,6 +153,8 @@ class CarriedOrder<Order, Progress, Result> {
   readonly #deps: CarryOutDeps<Order, Result>;
   readonly #work: OrderWork<Order, Progress, Result>;
   readonly #given: Given<Order>;
+  #step: Step<Progress, Result> | undefined;
+  #progress: Progress | undefined;
 
   constructor(deps: CarryOutDeps<Order, Result>, work: OrderWork<Order, Progress, Result>, given: Given<Order>) {
     this.#deps = deps;
@@ -147,30 +162,47 @@ class CarriedOrder<Order, Progress, Result> {
     this.#given = given;
   }
 
-  /** Resolves with true where the order waits. */
-  async run(): Promise<boolean> {
+  get order(): Order {
+    return this.#given.order;
+  }
+
+  /** Up to where a position is kept. */
+  async turn(): Promise<TurnEnd> {
     const { keepEveryMs = 1_000 } = this.#deps;
+    const step = await this.#begun();
+    if (step === undefined) return "over";
+    const began = systemMonotonic();
+    let end: TurnEnd;
+    do end = await this.#take(step);
+    while (end === "goes on" && systemMonotonic() - began < keepEveryMs);
+    if (end === "over" || this.#progress === undefined) return end;
+    return (await this.#keep(this.#progress)) ? end : "over";
+  }
+
+  async #take(step: Step<Progress, Result>): Promise<TurnEnd> {
     const { pauseRatio = 1 } = this.#work;
-    const { signal, order } = this.#given;
-    const step = await this.#work.begin(order, signal);
-    if (step === undefined) return false;
-    let progress: Progress | undefined = await this.#kept();
-    for (let keptAt = systemMonotonic(); ; ) {
-      const began = systemMonotonic();
-      const next = await step(progress);
-      if (next.isDone) {
-        await this.#end(next.result);
-        return false;
-      }
-      progress = next.progress;
-      if (next.waits) return await this.#keep(next.progress);
-      // However long a step took, a part of the time is left to requests.
-      const pauseMs = Math.max(minPauseMs, (systemMonotonic() - began) * pauseRatio);
-      const mayGoOn = await pauseUnlessAborted(systemTimers, pauseMs, signal);
-      if (mayGoOn && systemMonotonic() - keptAt < keepEveryMs) continue;
-      keptAt = systemMonotonic();
-      if (!(await this.#keep(next.progress)) || !mayGoOn) return false;
+    const began = systemMonotonic();
+    const next = await step(this.#progress);
+    if (next.isDone) {
+      await this.#end(next.result);
+      return "over";
     }
+    this.#progress = next.progress;
+    if (next.waits) return "waits";
+    // However long a step took, a part of the time is left to requests.
+    const pauseMs = Math.max(minPauseMs, (systemMonotonic() - began) * pauseRatio);
+    return (await pauseUnlessAborted(systemTimers, pauseMs, this.#given.signal)) ? "goes on" : "interrupted";
+  }
+
+  /** Undefined where it can't be begun here, or is over: this replica may have stood still since. */
+  async #begun(): Promise<Step<Progress, Result> | undefined> {
+    const { order, signal } = this.#given;
+    if (this.#work.beginsEachTurn) this.#step = undefined;
+    if (this.#step === undefined && (await this.#isOpen())) {
+      this.#step = await this.#work.begin(order, signal);
+      this.#progress = await this.#kept();
+    }
+    return this.#step;
   }
 
   async #kept(): Promise<Progress | undefined> {
@@ -201,6 +233,12 @@ class CarriedOrder<Order, Progress, Result> {
   async #write(change: { readonly gone?: readonly string[]; readonly changed?: readonly [string, string][] }) {
     const { gone = [], changed = [] } = change;
     await this.#given.figures.write(this.#work.kind.progressKey, { gone, changed, expirySeconds });
+  }
+
+  async #isOpen(): Promise<boolean> {
+    const { purged } = configKeys;
+    const isDone = (await this.#deps.redisClient.read(purged, "HEXISTS", purged, this.#given.id)) === 1;
+    return !isDone && (await this.#isOrdered());
   }
 
   async #isOrdered(): Promise<boolean> {

@@ -36,7 +36,12 @@ export type CarryOutCopiesDeps = CopyStepsDeps & CarryOutDeps<CopyOrder, CopyRes
 export function carryOutCopies(deps: CarryOutCopiesDeps): CarriedOrders {
   const begin = async (order: CopyOrder) => copySteps(deps, order);
   // Somebody waits for it.
-  return carryOutOrders(deps, { kind: { ...copies, read: readUnlessHeld }, begin, pauseRatio: 0.25 });
+  return carryOutOrders(deps, {
+    kind: { ...copies, read: readUnlessHeld },
+    begin,
+    pauseRatio: 0.25,
+    beginsEachTurn: true,
+  });
 }
 
 function readUnlessHeld(text: string): CopyOrder | undefined {

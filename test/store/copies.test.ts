@@ -97,7 +97,7 @@ function replica(given: Store = store) {
   });
   const copying = carryOutCopies({
     redisClient,
-    store,
+    store: given,
     directory: directory.directory,
     preparer,
     storeFor: quotas.storeFor,
@@ -120,7 +120,7 @@ function replica(given: Store = store) {
     const [live] = directory.directory.loaded().filter(({ config }) => config.name === into.name);
     await quotas.storeFor(live as LiveProject).remove(users(into), id, {});
   };
-  return { done, failed, stop, abandon, remove };
+  return { done, failed, stop, abandon, remove, carryOut: copying.carryOut };
 }
 
 it("copies objects and values once, as they are: masked, with ids and owners; what breaks the schema is told", async () => {
@@ -180,6 +180,36 @@ it("goes on where an earlier order had come to, and not while it is held", async
   await eventually(() => expect(copying.done).toMatchObject([{ copied: 9 }]));
   await copying.stop();
   expect([await stateOf("copy:1"), await idsIn()]).toEqual([{ state: "open", figures: undefined }, [idOf(count)]]);
+});
+
+it("a long copy keeps no other waiting, and one that is done is not begun again by a replica that stood still", async () => {
+  let creates = 0;
+  const endless: Store = {
+    ...store,
+    async *scan(collection, ...words) {
+      if (collection.project.name !== "endless") return yield* store.scan(collection, ...words);
+      for (let n = 1; ; n += 1) yield [objectOf(count + n, { name: '"n"' }).text];
+    },
+    create(...words) {
+      creates += 1;
+      return store.create(...words);
+    },
+  };
+  const long = project("endless", withConfig({ ...from, name: "endless" }), withResource("users", { schema }));
+  directory.replace([shop, preview, long]);
+  const copying = replica(endless);
+  const given = order({ source: { name: "endless", uid: long.project.uid }, rootKeys: [] });
+  await orders.order("copy:1", given);
+  await eventually(() => expect(creates).toBeGreaterThan(0));
+  await orders.order("copy:2", order());
+  await eventually(() => expect(copying.done).toMatchObject([{ copied: count }]));
+  await orders.forget("copy:1");
+  await store.remove(users(into), idOf(3), {});
+  copying.carryOut(new Map([["copy:2", copies.write(order())]]));
+  await orders.order("copy:3", order({ resources: [] }));
+  await eventually(() => expect(copying.done).toMatchObject([{ copied: count }, { copied: 1 }]));
+  await copying.stop();
+  expect([copying.failed, (await idsIn()).includes(idOf(3))]).toEqual([[], false]);
 });
 
 it("waits where a quota has no room, and goes on once it has, without what was deleted to make room", async () => {
