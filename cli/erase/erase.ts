@@ -3,17 +3,18 @@
 // by any other client. Throws as service.ts does.
 
 import { mapLimited } from "../../core/map-limited.ts";
+import type { DownloadDeps } from "../export/download.ts";
+import type { PartFile } from "../export/part-file.ts";
 import { patiently } from "../service/patiently.ts";
 import { type Service, ServiceRefused } from "../service/service.ts";
-import type { ExportedFile } from "./exported-file.ts";
 import { linesOfNotCovered } from "./not-covered.ts";
 import { type OwnedObjects, readOwnedObjects } from "./owned-objects.ts";
 
-export interface EraseDeps {
+export interface EraseDeps extends Pick<DownloadDeps, "pause" | "note" | "signal"> {
   readonly service: Service;
   readonly out: (line: string) => void;
   /** Gets what is found first; absent = nobody wants it. */
-  readonly file?: Pick<ExportedFile, "begin" | "write" | "complete"> | undefined;
+  readonly file?: Pick<PartFile, "write" | "complete"> | undefined;
   /** Undefined = there is nobody to ask. */
   readonly confirmed: (question: string) => Promise<boolean | undefined>;
 }
@@ -32,7 +33,7 @@ const concurrency = 4;
 export async function erase(deps: EraseDeps, options: EraseOptions): Promise<number> {
   const { service, out, file } = deps;
   const { base, owner } = options;
-  const found = await patiently(() => readOwnedObjects(service, options, file));
+  const found = await readOwnedObjects({ ...deps, write: file?.write ?? leftOut }, options);
   await file?.complete();
   const count = countOf(found);
   out(`${owner} has created ${objects(count)}${count === 0 ? "" : `: ${listed(found)}`}`);
@@ -47,11 +48,10 @@ export async function erase(deps: EraseDeps, options: EraseOptions): Promise<num
   return await deleteUntilNone(deps, options, found);
 }
 
-async function deleteUntilNone(
-  { service, out }: EraseDeps,
-  options: EraseOptions,
-  found: OwnedObjects,
-): Promise<number> {
+const leftOut = async (): Promise<void> => undefined;
+
+async function deleteUntilNone(deps: EraseDeps, options: EraseOptions, found: OwnedObjects): Promise<number> {
+  const { service, out } = deps;
   const { base, owner } = options;
   const refused = new Map<string, string>();
   const deleted = new Map<string, number>();
@@ -68,7 +68,7 @@ async function deleteUntilNone(
   let left = found;
   for (;;) {
     for (const [resource, ids] of left) await mapLimited([...ids], concurrency, (id) => remove(resource, id));
-    left = await patiently(() => readOwnedObjects(service, options));
+    left = await readOwnedObjects({ ...deps, write: leftOut }, options);
     const isOver = [...left].every(([resource, ids]) => ids.size === 0 || refused.has(resource));
     if (isOver) break;
     out(`${owner} has created more meanwhile: ${listed(left)}`);

@@ -1,12 +1,15 @@
 // Runs `jsonplane erase`: asks on a terminal before it deletes, and deletes nothing without --yes
 // where there is none. Exit code 1 where the server refuses, or objects are left.
 
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { runProgram } from "../run-program.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openPart, type PartFile } from "../export/part-file.ts";
+import { type Cleanup, runProgram } from "../run-program.ts";
 import { credentialFrom } from "../service/credential.ts";
+import { note } from "../service/notes.ts";
 import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { erase } from "./erase.ts";
-import { ExportedFile } from "./exported-file.ts";
 
 export interface EraseSettings {
   readonly owner: string;
@@ -33,15 +36,32 @@ export async function runErase(text: string, settings: EraseSettings): Promise<n
     const base = baseUrlOf(text);
     const owner = ownerOf(settings);
     const service = createService({ fetch, authorization: credentialFrom(settings), signal });
-    const file = settings.exportFile === undefined ? undefined : await ExportedFile.create(settings.exportFile);
-    if (file !== undefined) cleanup.add(() => file.close());
+    const file = settings.exportFile === undefined ? undefined : await newFile(settings.exportFile, cleanup);
     const out = (line: string): void => void process.stdout.write(`${line}\n`);
     const confirmed = async (question: string) => (settings.yes ? true : await ask(question, signal));
-    const ended = erase({ service, out, file, confirmed }, { base, owner });
+    const pause = (milliseconds: number) => sleep(milliseconds, undefined, { signal });
+    const ended = erase({ service, out, file, confirmed, pause, note, signal }, { base, owner });
     return { ended: ended.finally(() => (isOver = true)) };
   });
   // A signal has ended it, before all was deleted.
   return code === 0 && !isOver ? interrupted : code;
+}
+
+/** Never in the place of another: an erasure that is run again finds less. */
+async function newFile(path: string, cleanup: Cleanup): Promise<Pick<PartFile, "write" | "complete">> {
+  if (existsSync(path)) throw new ServiceRefused(`--export ${path} exists already; name another file`);
+  const part = await openPart(path);
+  let isComplete = false;
+  cleanup.add(async () => {
+    if (!isComplete) await part.discard();
+  });
+  return {
+    write: part.write,
+    async complete() {
+      await part.complete();
+      isComplete = true;
+    },
+  };
 }
 
 /** As in `_metadata`. */

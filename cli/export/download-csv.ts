@@ -2,10 +2,7 @@
 
 import { firstRecord } from "../../core/csv.ts";
 import { patiently } from "../service/patiently.ts";
-import { reasonOf, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
-
-/** More is refused by projects that don't raise it. */
-const pageLimit = 100;
+import { cursorIn, pageUrl, requireType, type Service, ServiceRefused, textOf } from "../service/service.ts";
 
 export interface CsvDeps {
   readonly service: Pick<Service, "read">;
@@ -33,18 +30,8 @@ interface CsvPage {
 }
 
 async function readPage(service: Pick<Service, "read">, collection: URL, cursor: string): Promise<CsvPage> {
-  const url = new URL(collection);
-  const asked = `_cursor=${encodeURIComponent(cursor)}&_limit=${pageLimit}&_count=false`;
-  url.search = [collection.search.slice(1), asked].filter(Boolean).join("&");
-  const response = await service.read(url, { Accept: "text/csv" });
-  const type = response.headers.get("content-type") ?? "nothing";
-  if (!type.startsWith("text/csv")) {
-    throw new ServiceRefused(`${url.origin}${url.pathname} answers with ${type}, not with CSV`);
-  }
-  const text = await response.text().catch((cause: unknown) => {
-    throw new ServerAway(`${url.origin} broke off${reasonOf(cause)}`, { cause });
-  });
-  const next = /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
-  // Nothing but the cursor: a link may lead to another host, which is to get no credential.
-  return { text, next: next && (new URL(next).searchParams.get("_cursor") ?? undefined) };
+  const response = await service.read(pageUrl(collection, cursor), { Accept: "text/csv" });
+  requireType(response, collection, "text/csv", "CSV");
+  const link = /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  return { text: await textOf(response, collection), next: cursorIn(link) };
 }

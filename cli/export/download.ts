@@ -2,28 +2,24 @@
 // complete answer is checked by its checksum. Throws ServiceRefused where the service refuses, or
 // the answer is no export; ServerAway after several attempts that brought nothing.
 
-import { backoffMs } from "../../core/backoff.ts";
 import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
 import { isRetryable } from "../../core/http/event-stream.ts";
 import { ExportFault, ExportReader } from "../../core/transfer/export-reader.ts";
 import { type ExportEnd, exportMediaType } from "../../core/transfer/lines.ts";
-import { reasonOf, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
+import { type Patience, pauseMs } from "../service/patiently.ts";
+import { reasonOf, requireType, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
 import type { GrowingExport } from "./growing-export.ts";
 
-export interface DownloadDeps {
+export interface DownloadDeps extends Omit<Patience, "attempts"> {
   readonly service: Pick<Service, "read">;
   /** Resolves once there is room for more. */
   readonly write: (bytes: Buffer) => Promise<void>;
-  readonly pause: (milliseconds: number) => Promise<void>;
-  /** Tells the person why it takes longer. */
-  readonly note: (sentence: string) => void;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 /** A line has one object or value, which has 8 MiB at most. */
 export const readerLimits = { maxLineBytes: 16 * 1024 * 1024, maxDepth: 64 } as const;
 const maxAttempts = 8;
-const retry = { firstMs: 500, maxMs: 15_000, jitter: 0.5 } as const;
 
 /** `url` = that of the whole export. */
 export async function download(deps: DownloadDeps, url: URL, file: GrowingExport): Promise<void> {
@@ -36,11 +32,11 @@ export async function download(deps: DownloadDeps, url: URL, file: GrowingExport
       return;
     } catch (error) {
       const away = awayOrThrow(error);
-      deps.signal.throwIfAborted();
+      deps.signal?.throwIfAborted();
       failures = file.lines > before ? 1 : failures + 1;
       if (failures >= maxAttempts) throw away;
       deps.note(`${away.message}; going on with the rest`);
-      await deps.pause(Math.max(backoffMs(retry, failures), away.retryAfterMs));
+      await deps.pause(pauseMs(failures, away));
     }
   }
 }
@@ -56,13 +52,10 @@ function restOf(url: URL, { head, place }: GrowingExport): URL {
 
 async function readAnswer({ service, write }: DownloadDeps, url: URL, file: GrowingExport): Promise<ExportEnd> {
   const response = await service.read(url, { Accept: exportMediaType });
-  const type = response.headers.get("content-type") ?? "nothing";
-  if (!type.startsWith(exportMediaType) || response.body === null) {
-    throw new ServiceRefused(`${url.origin}${url.pathname} answers with ${type}, not with an export`);
-  }
+  requireType(response, url, exportMediaType, "an export");
   const reader = new ExportReader(readerLimits);
   let isBegun = false;
-  for await (const piece of piecesOf(response.body)) {
+  for await (const piece of piecesOf(response.body ?? [])) {
     const items = reader.push(piece).map(({ item }) => item);
     if (!isBegun && reader.head !== undefined) {
       requireSame(file, reader.head);
@@ -74,7 +67,7 @@ async function readAnswer({ service, write }: DownloadDeps, url: URL, file: Grow
   return reader.finish().end;
 }
 
-async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* piecesOf(body: AsyncIterable<Uint8Array> | readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (cause) {
@@ -99,10 +92,6 @@ function awayOrThrow(error: unknown): ServerAway {
   const isCut = error.code === undefined && error.isCut;
   if (isCut || (known !== undefined && isRetryable(known.status)))
     return new ServerAway(error.reason, { cause: error });
-  throw new ServiceRefused(
-    error.code === undefined ? `The answer is no complete export: ${error.message}` : error.reason,
-    {
-      cause: error,
-    },
-  );
+  const message = error.code === undefined ? `The answer is no complete export: ${error.message}` : error.reason;
+  throw new ServiceRefused(message, { cause: error });
 }

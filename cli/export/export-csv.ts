@@ -1,11 +1,8 @@
 // `jsonplane export --format csv`: one resource as CSV. Throws ServiceRefused for settings that are
 // about whole exports.
 
-import { rm } from "node:fs/promises";
-import type { Service } from "../service/service.ts";
-import { ServiceRefused } from "../service/service.ts";
+import { type Service, ServiceRefused } from "../service/service.ts";
 import { downloadCsv } from "./download-csv.ts";
-import { GrowingExport } from "./growing-export.ts";
 import { openPart } from "./part-file.ts";
 import type { ExportSettings } from "./settings.ts";
 
@@ -20,7 +17,7 @@ export interface CsvExport {
 export async function exportCsv({ service, base, toStdout }: CsvExport, settings: ExportSettings): Promise<number> {
   const collection = collectionOf(base, settings);
   const { out } = settings;
-  const part = out === undefined ? undefined : await openPart(out, new GrowingExport(), false);
+  const part = out === undefined ? undefined : await openPart(out);
   let written = 0;
   const write = async (bytes: Buffer): Promise<void> => {
     written += bytes.length;
@@ -29,9 +26,7 @@ export async function exportCsv({ service, base, toStdout }: CsvExport, settings
   try {
     await downloadCsv({ service, write }, collection);
   } catch (error) {
-    await part?.close();
-    // Nothing can go on with it.
-    if (part !== undefined) await rm(`${out}.part`, { force: true });
+    await part?.discard();
     throw error;
   }
   await part?.complete();

@@ -2,14 +2,20 @@
 // next one brings the rest. It gets the head of the first, the items of all, and an end of its own.
 
 import { ExportWriter } from "../../core/transfer/export-writer.ts";
-import type { ExportHead, ExportItem, ExportPlace } from "../../core/transfer/lines.ts";
+import { type ExportHead, type ExportItem, type ExportPlace, idIn } from "../../core/transfer/lines.ts";
 
 export class GrowingExport {
+  readonly #onItems: (items: readonly ExportItem[]) => void;
   readonly #writer = new ExportWriter();
   #head: ExportHead | undefined;
   #place: ExportPlace | undefined;
   #inChanges = false;
   #bytes = 0;
+
+  /** `onItems` is called with what is added. */
+  constructor(onItems: (items: readonly ExportItem[]) => void = () => undefined) {
+    this.#onItems = onItems;
+  }
 
   get head(): ExportHead | undefined {
     return this.#head;
@@ -36,6 +42,7 @@ export class GrowingExport {
   }
 
   add(items: readonly ExportItem[]): Buffer {
+    this.#onItems(items);
     return this.#counted(this.#writer.items(items.filter((item) => this.#isNew(item))));
   }
 
@@ -53,8 +60,7 @@ export class GrowingExport {
       this.#inChanges = true;
       return isFirst;
     }
-    if (item.kind === "object" && !this.#inChanges)
-      this.#place = { resource: item.resource, id: item.text.slice(7, 43) };
+    if (item.kind === "object" && !this.#inChanges) this.#place = { resource: item.resource, id: idIn(item.text) };
     return true;
   }
 

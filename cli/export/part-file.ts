@@ -1,7 +1,7 @@
 // The file that an export is written to, beside its name until it is complete. What is left of one
 // that was broken off can be read again, to go on with it.
 
-import { type FileHandle, open, rename } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { ExportFault, ExportReader } from "../../core/transfer/export-reader.ts";
 import { ServiceRefused } from "../service/service.ts";
 import { readerLimits } from "./download.ts";
@@ -9,28 +9,47 @@ import type { GrowingExport } from "./growing-export.ts";
 
 export interface PartFile {
   write(bytes: Buffer): Promise<void>;
-  /** Gives it its name. */
+  /** On the disk, and under its name. */
   complete(): Promise<void>;
+  /** Keeps what there is, to go on with. */
   close(): Promise<void>;
+  /** Removes what there is. */
+  discard(): Promise<void>;
 }
 
 /** Data of others: nobody else reads it. */
 const mode = 0o600;
 
-/** With `continued`, what is there becomes part of `file` first. */
-export async function openPart(out: string, file: GrowingExport, continued: boolean): Promise<PartFile> {
-  const path = `${out}.part`;
-  const handle = await open(path, continued ? "r+" : "w", mode).catch((error: NodeJS.ErrnoException) => {
-    const why = continued && error.code === "ENOENT" ? "there is no such file to go on with" : error.message;
-    throw new ServiceRefused(`${path} can't be written: ${why}`, { cause: error });
-  });
+/** A new one. */
+export async function openPart(out: string): Promise<PartFile> {
+  return partOf(out, await opened(out, "w"), 0);
+}
+
+/** One that is there, and becomes part of `file` first. */
+export async function continuePart(out: string, file: GrowingExport): Promise<PartFile> {
+  const handle = await opened(out, "r+");
   try {
-    if (continued) await readPart(path, handle, file);
+    await readPart(pathOf(out), handle, file);
   } catch (error) {
     await handle.close();
     throw error;
   }
-  let at = file.bytes;
+  return partOf(out, handle, file.bytes);
+}
+
+function pathOf(out: string): string {
+  return `${out}.part`;
+}
+
+async function opened(out: string, flags: "w" | "r+"): Promise<FileHandle> {
+  return await open(pathOf(out), flags, mode).catch((error: NodeJS.ErrnoException) => {
+    const why = flags === "r+" && error.code === "ENOENT" ? "there is no such file to go on with" : error.message;
+    throw new ServiceRefused(`${pathOf(out)} can't be written: ${why}`, { cause: error });
+  });
+}
+
+function partOf(out: string, handle: FileHandle, begin: number): PartFile {
+  let at = begin;
   return {
     async write(bytes) {
       for (let done = 0; done < bytes.length; ) {
@@ -42,9 +61,13 @@ export async function openPart(out: string, file: GrowingExport, continued: bool
     async complete() {
       await handle.sync();
       await handle.close();
-      await rename(path, out);
+      await rename(pathOf(out), out);
     },
     close: () => handle.close(),
+    async discard() {
+      await handle.close();
+      await rm(pathOf(out), { force: true });
+    },
   };
 }
 

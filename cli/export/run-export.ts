@@ -9,13 +9,12 @@ import { type DownloadDeps, download } from "./download.ts";
 import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
 import { lastPosition } from "./last-position.ts";
-import { openPart } from "./part-file.ts";
+import { continuePart, openPart } from "./part-file.ts";
 import type { ExportSettings } from "./settings.ts";
 
 export async function runExport(base: string, settings: ExportSettings): Promise<number> {
   try {
-    const { signal } = new AbortController();
-    const service = createService({ fetch, authorization: credentialFrom(settings), signal });
+    const service = createService({ fetch, authorization: credentialFrom(settings) });
     if (settings.format === "csv") {
       const bytes = await exportCsv({ service, base: baseUrlOf(base), toStdout }, settings);
       note(`Exported ${megabytes(bytes)}${toFile(settings)}`);
@@ -25,7 +24,7 @@ export async function runExport(base: string, settings: ExportSettings): Promise
     const file = new GrowingExport();
     const progress = showProgress(() => amount(file));
     try {
-      await write({ service, pause: sleep, note, signal }, url, file, settings);
+      await write({ service, pause: sleep, note }, url, file, settings);
     } finally {
       progress.stop();
     }
@@ -62,7 +61,7 @@ async function write(
     if (continued) throw new ServiceRefused("--continue needs --out: what was written elsewhere is not known");
     return await download({ ...deps, write: toStdout }, url, file);
   }
-  const part = await openPart(out, file, continued);
+  const part = continued ? await continuePart(out, file) : await openPart(out);
   try {
     await download({ ...deps, write: part.write }, url, file);
   } catch (error) {

@@ -5,10 +5,11 @@
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ExportReader, type NumberedItem } from "../../core/transfer/export-reader.ts";
+import { ExportReader } from "../../core/transfer/export-reader.ts";
 import { LineSplitter } from "../../core/transfer/line-splitter.ts";
-import type { ExportHead, ExportItem } from "../../core/transfer/lines.ts";
+import type { ExportHead } from "../../core/transfer/lines.ts";
 import { readLine } from "../../core/transfer/read-line.ts";
+import { ReplacedLines } from "../../core/transfer/replaced-lines.ts";
 import { readerLimits } from "../export/download.ts";
 import { ServiceRefused } from "../service/service.ts";
 
@@ -65,8 +66,8 @@ async function kept(pieces: AsyncIterable<Uint8Array>): Promise<FileHandle> {
 
 async function checked(handle: FileHandle): Promise<ExportFile> {
   const reader = new ExportReader(readerLimits);
-  const changes = new ChangesOfFile();
-  for await (const piece of piecesOf(handle)) changes.add(reader.push(piece));
+  const replaced = new ReplacedLines();
+  for await (const piece of piecesOf(handle)) replaced.add(reader.push(piece));
   const { head, end } = reader.finish();
   return {
     head,
@@ -78,7 +79,7 @@ async function checked(handle: FileHandle): Promise<ExportFile> {
         for (const bytes of splitter.push(piece)) {
           line += 1;
           const isItem = line > 1 && line < end.lines + 2;
-          if (isItem && line >= from && changes.keeps(line, bytes, deletions)) yield { line, bytes };
+          if (isItem && line >= from && isWanted({ line, bytes }, replaced, deletions)) yield { line, bytes };
         }
       }
     },
@@ -90,37 +91,10 @@ function piecesOf(handle: FileHandle): AsyncIterable<Uint8Array> {
   return handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 });
 }
 
-/** What stands behind `{"changes":true}`: each object there takes the place of earlier lines. */
-class ChangesOfFile {
-  /** The line that counts, by what it is about. */
-  readonly #last = new Map<string, number>();
-  /** Where the changes begin. */
-  #begin = Number.POSITIVE_INFINITY;
-
-  add(items: readonly NumberedItem[]): void {
-    for (const { line, item } of items) {
-      if (item.kind === "changes") this.#begin = line;
-      else if (line > this.#begin) this.#last.set(keyOf(item), line);
-    }
-  }
-
-  /** Whether the line says how something is at the end of the file. */
-  keeps(line: number, bytes: Uint8Array, deletions: boolean): boolean {
-    if (this.#begin === Number.POSITIVE_INFINITY) return true;
-    const item = readLine(bytes, readerLimits.maxDepth);
-    if (item.kind === "head" || item.kind === "end" || item.kind === "fault" || item.kind === "changes") return false;
-    if (item.kind === "deleted" && !deletions) return false;
-    return (this.#last.get(keyOf(item)) ?? line) === line;
-  }
-}
-
-function keyOf(item: Exclude<ExportItem, { readonly kind: "changes" }>): string {
-  switch (item.kind) {
-    case "object":
-      return `${item.resource}/${item.text.slice(7, 43)}`;
-    case "deleted":
-      return `${item.resource}/${item.id}`;
-    case "value":
-      return `/${item.rootKey}`;
-  }
+/** Whether the line is to be sent. It is read only where a later one may take its place. */
+function isWanted({ line, bytes }: FileLine, replaced: ReplacedLines, deletions: boolean): boolean {
+  if (!replaced.areSome) return true;
+  const item = readLine(bytes, readerLimits.maxDepth);
+  if (item.kind === "head" || item.kind === "end" || item.kind === "fault") return false;
+  return replaced.counts({ line, item }) && (deletions || item.kind !== "deleted");
 }

@@ -21,8 +21,7 @@ export async function runImport(base: string, path: string, settings: ImportSett
     const authorization = credentialFrom(settings);
     const file = await openExport(path);
     try {
-      const { signal } = new AbortController();
-      const service = createService({ fetch, authorization, signal });
+      const service = createService({ fetch, authorization });
       const upload = new Upload({ service, pause: sleep, note, onRefused: reporting() }, url);
       return await send(upload, file, settings);
     } finally {

@@ -2,9 +2,9 @@
 // stored already changes nothing. Throws ServiceRefused where the service refuses the request, and
 // ServerAway after several attempts.
 
-import { backoffMs } from "../../core/backoff.ts";
 import { exportMediaType } from "../../core/transfer/lines.ts";
-import { ServerAway, type Service } from "../service/service.ts";
+import { type Patience, patiently } from "../service/patiently.ts";
+import type { Service } from "../service/service.ts";
 import type { FileLine } from "./export-file.ts";
 
 export const outcomes = ["created", "replaced", "deleted", "unchanged", "expired", "refused"] as const;
@@ -18,19 +18,15 @@ export interface RefusedLine {
   readonly detail: string;
 }
 
-export interface UploadDeps {
+export interface UploadDeps extends Omit<Patience, "attempts"> {
   readonly service: Pick<Service, "post">;
-  readonly pause: (milliseconds: number) => Promise<void>;
-  /** Tells the person why it takes longer. */
-  readonly note: (sentence: string) => void;
   readonly onRefused: (refused: RefusedLine) => void;
 }
 
 /** Proxies take a mebibyte, unless they are told otherwise. */
 const bytesPerPart = 512 * 1024;
 const linesPerPart = 1_000;
-const maxAttempts = 8;
-const retry = { firstMs: 500, maxMs: 15_000, jitter: 0.5 } as const;
+const attempts = 8;
 /** Then it is not the lines, but the file or the project that is wrong. */
 const maxRefused = 1_000;
 
@@ -57,22 +53,12 @@ export class Upload {
 
   async #sendPart(part: readonly FileLine[]): Promise<void> {
     const body = Buffer.concat(part.map(({ bytes }) => bytes));
-    const summary = JSON.parse(await this.#answerTo(body)) as Readonly<Counts> & { readonly errors: RefusedLine[] };
+    const { service, onRefused, ...patience } = this.#deps;
+    const answer = await patiently(() => service.post(this.#url, exportMediaType, body), { ...patience, attempts });
+    const summary = JSON.parse(answer) as Readonly<Counts> & { readonly errors: RefusedLine[] };
     for (const outcome of outcomes) this.counts[outcome] += summary[outcome];
-    for (const { line, ...why } of summary.errors) this.#deps.onRefused({ line: part[line - 1]?.line ?? line, ...why });
+    for (const { line, ...why } of summary.errors) onRefused({ line: part[line - 1]?.line ?? line, ...why });
     this.lastLine = part.at(-1)?.line ?? this.lastLine;
-  }
-
-  async #answerTo(body: Buffer<ArrayBuffer>): Promise<string> {
-    for (let failures = 1; ; failures += 1) {
-      try {
-        return await this.#deps.service.post(this.#url, exportMediaType, body);
-      } catch (error) {
-        if (!(error instanceof ServerAway) || failures === maxAttempts) throw error;
-        this.#deps.note(`${error.message}; trying again`);
-        await this.#deps.pause(Math.max(backoffMs(retry, failures), error.retryAfterMs));
-      }
-    }
   }
 }
 

@@ -3,8 +3,9 @@
 
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { ExportFault, ExportReader, readExport } from "../../core/transfer/export-reader.ts";
-import type { ExportHead, ExportItem } from "../../core/transfer/lines.ts";
+import { ExportFault, ExportReader, type NumberedItem, readExport } from "../../core/transfer/export-reader.ts";
+import type { ExportHead } from "../../core/transfer/lines.ts";
+import { ReplacedLines, type StoredItem } from "../../core/transfer/replaced-lines.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import type { BackupName } from "../backup/file-names.ts";
 import { type Place, PlaceFailed } from "../backup/places/place.ts";
@@ -18,8 +19,8 @@ export class BackupUnusable extends Error {
 
 export interface ReadBackup {
   readonly head: ExportHead;
-  /** Those that arrive together; without those that a later one takes the place of. */
-  items(take: (items: readonly ExportItem[]) => Promise<void>): Promise<void>;
+  /** Those that arrive together; each object and value once, as it is at the end of the file. */
+  items(take: (items: readonly StoredItem[]) => Promise<void>): Promise<void>;
 }
 
 /** Larger than any object or value may be. */
@@ -33,13 +34,13 @@ export async function readBackup(
 ): Promise<ReadBackup> {
   if (isEncrypted && decrypt === undefined)
     throw new BackupUnusable(`${name} is encrypted: name the file with its secret key in --identity-file`);
-  const readTo = async (take: (items: readonly ExportItem[]) => Promise<void>): Promise<ExportHead> => {
+  const readTo = async (take: (items: readonly NumberedItem[]) => Promise<void>): Promise<ExportHead> => {
     const reader = new ExportReader(limits);
     try {
       const content = place.read(name);
       const decrypted = isEncrypted && decrypt !== undefined ? decrypt(content) : content;
       await pipeline(decrypted, createGunzip(), async (lines: Bytes) => {
-        for await (const items of readExport(reader, lines)) await take(items.map(({ item }) => item));
+        for await (const items of readExport(reader, lines)) await take(items);
       });
       return reader.finish().head;
     } catch (cause) {
@@ -48,42 +49,17 @@ export async function readBackup(
     }
   };
 
-  /** By what they are of, the last change of each. */
-  const changes = new Map<string, ExportItem>();
-  let isInChanges = false;
-  const head = await readTo(async (items) => {
-    for (const item of items) {
-      if (item.kind === "changes") isInChanges = true;
-      else if (isInChanges) changes.set(keyOf(item), item);
-    }
-  });
+  const replaced = new ReplacedLines();
+  const head = await readTo(async (items) => replaced.add(items));
   return {
     head,
     async items(take) {
-      let isOver = false;
       await readTo(async (items) => {
-        const end = items.findIndex(({ kind }) => kind === "changes");
-        const before = isOver ? [] : items.slice(0, end < 0 ? items.length : end);
-        isOver ||= end >= 0;
-        const last = before.filter((item) => !changes.has(keyOf(item)));
+        const last = items.filter((item) => replaced.counts(item)).map(({ item }) => item);
         if (last.length > 0) await take(last);
       });
-      if (changes.size > 0) await take([...changes.values()]);
     },
   };
-}
-
-function keyOf(item: ExportItem): string {
-  switch (item.kind) {
-    case "object":
-      return `${item.resource}/${item.text.slice(7, 43)}`;
-    case "deleted":
-      return `${item.resource}/${item.id}`;
-    case "value":
-      return item.rootKey;
-    case "changes":
-      return "";
-  }
 }
 
 /** Errors of zlib and age have no class; those of the system have a code, and ours a name. */

@@ -11,7 +11,8 @@ import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import type { ExportItem } from "../../core/transfer/lines.ts";
+import { idIn } from "../../core/transfer/lines.ts";
+import type { StoredItem } from "../../core/transfer/replaced-lines.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { loadProject } from "../../dataplane/config/load-project.ts";
@@ -128,7 +129,7 @@ async function restore(
     counts.set(outcome, sum);
     return sum;
   };
-  const writeOne = async (item: ExportItem): Promise<void> => {
+  const writeOne = async (item: StoredItem): Promise<void> => {
     try {
       const outcome = await write(item);
       if (outcome !== undefined) count(outcome);
@@ -145,7 +146,7 @@ async function restore(
   return !counts.has("refused") && leftOut.length === 0;
 }
 
-function nameOf(item: ExportItem): string {
-  if (item.kind === "object") return `${item.resource}/${item.text.slice(7, 43)}`;
+function nameOf(item: StoredItem): string {
+  if (item.kind === "object") return `${item.resource}/${idIn(item.text)}`;
   return item.kind === "value" ? item.rootKey : "A deletion";
 }

@@ -1,6 +1,7 @@
 // Writes the items of a backup into the Project that is served under its name now.
 
-import type { ExportHead, ExportItem } from "../../core/transfer/lines.ts";
+import type { ExportHead } from "../../core/transfer/lines.ts";
+import type { StoredItem } from "../../core/transfer/replaced-lines.ts";
 import { anonymous } from "../../dataplane/authenticate/caller.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import type { CollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
@@ -22,7 +23,7 @@ import {
 
 export interface ItemWriter {
   /** Undefined for what is left out. Throws Problem for what is refused. */
-  write(item: ExportItem): Promise<Written | undefined>;
+  write(item: StoredItem): Promise<Written | undefined>;
   /** What the head names, was asked for, and the Project doesn't declare. */
   readonly leftOut: readonly string[];
 }

@@ -57,7 +57,7 @@ export interface ServiceOptions {
   readonly fetch: typeof fetch;
   /** The Authorization header, read for each request: tokens are renewed in their file. */
   readonly authorization: () => Promise<string | undefined>;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 export interface Service {
@@ -82,7 +82,7 @@ export function createService(options: ServiceOptions): Service {
   const send = async (
     to: URL,
     headers: Readonly<Record<string, string>>,
-    { method = "GET", signal = options.signal, ...sent }: Pick<RequestInit, "method" | "signal" | "body"> = {},
+    { method = "GET", signal = options.signal ?? null, ...sent }: Pick<RequestInit, "method" | "signal" | "body"> = {},
   ): Promise<Response> => {
     const authorization = await options.authorization();
     const credential = authorization === undefined ? {} : { Authorization: authorization };
@@ -103,11 +103,6 @@ export function createService(options: ServiceOptions): Service {
     return new ServiceRefused(status === 401 ? message + authorizationHint : message, { status });
   };
 
-  const textOf = (response: Response, { origin }: URL): Promise<string> =>
-    response.text().catch((cause: unknown) => {
-      throw new ServerAway(`${origin} broke off${reasonOf(cause)}`, { cause });
-    });
-
   const read: Service["read"] = async (to, headers, signal) => {
     const response = await send(to, headers, signal && { signal });
     if (response.status !== 200) throw await failureOf(to, response);
@@ -122,10 +117,7 @@ export function createService(options: ServiceOptions): Service {
       return await textOf(response, to);
     },
     async readPage(collection, cursor) {
-      const page = new URL(collection);
-      const asked = `_cursor=${encodeURIComponent(cursor)}&_limit=${pageLimit}&_etags=true&_count=false`;
-      page.search = [collection.search.slice(1), asked].filter(Boolean).join("&");
-      const response = await read(page, { Accept: "application/json" });
+      const response = await read(pageUrl(collection, cursor, "&_etags=true"), { Accept: "application/json" });
       const text = await textOf(response, collection);
       // A path below a root key may be called api/books, too.
       if (!text.startsWith('{"items":[')) return undefined;
@@ -147,9 +139,32 @@ function pageOf(text: string): Omit<ListedPage, "position"> {
     return { id, etag: etags[id] ?? "", text: item };
   });
   const { next } = JSON.parse(values.get("links") ?? "{}") as { readonly next?: string };
-  // Nothing but the cursor: a link may lead to another host, which is to get no credential.
-  const cursor = next === undefined ? undefined : new URL(next, "http://localhost").searchParams.get("_cursor");
-  return { objects, next: cursor ?? undefined };
+  return { objects, next: cursorIn(next) };
+}
+
+/** `asked` = further parameters, each with its `&`. */
+export function pageUrl(collection: URL, cursor: string, asked = ""): URL {
+  const page = new URL(collection);
+  const ours = `_cursor=${encodeURIComponent(cursor)}&_limit=${pageLimit}${asked}&_count=false`;
+  page.search = [collection.search.slice(1), ours].filter(Boolean).join("&");
+  return page;
+}
+
+/** Nothing but the cursor: a link may lead to another host, which is to get no credential. */
+export function cursorIn(link: string | undefined): string | undefined {
+  return (link && new URL(link, "http://localhost").searchParams.get("_cursor")) || undefined;
+}
+
+export function textOf(response: Response, { origin }: URL): Promise<string> {
+  return response.text().catch((cause: unknown) => {
+    throw new ServerAway(`${origin} broke off${reasonOf(cause)}`, { cause });
+  });
+}
+
+/** Throws ServiceRefused where the response is something else; `what` = what was expected. */
+export function requireType(response: Response, { origin, pathname }: URL, type: string, what: string): void {
+  const found = response.headers.get("content-type") ?? "nothing";
+  if (!found.startsWith(type)) throw new ServiceRefused(`${origin}${pathname} answers with ${found}, not with ${what}`);
 }
 
 function problemIn(text: string): string {

@@ -37,7 +37,6 @@ export async function checkStored(
   const service = createService({
     fetch: options.fetch,
     authorization: credentialFrom(options),
-    signal: new AbortController().signal,
   });
   const { against } = options;
   const resources = manifests.filter((manifest): manifest is ApiResource => manifest.kind === "ApiResource");

@@ -7,6 +7,7 @@ import {
   createService,
   type ListedPage,
   reasonOf,
+  requireType,
   ServerAway,
   type ServiceOptions,
   ServiceRefused,
@@ -26,6 +27,7 @@ export interface ChangesClient {
 }
 
 export interface ClientOptions extends ServiceOptions {
+  readonly signal: AbortSignal;
   /** Without `_position`. */
   readonly url: URL;
 }
@@ -39,9 +41,8 @@ export function createChangesClient(options: ClientOptions): ChangesClient {
       const from = position === undefined ? {} : { "Last-Event-ID": position };
       const open = async (aborted: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
         const response = await service.read(url, { Accept: eventStream, ...from }, aborted);
-        const type = response.headers.get("content-type") ?? "nothing";
-        if (type.startsWith(eventStream) && response.body !== null) return response.body;
-        throw new ServiceRefused(`${url.origin}${url.pathname} answers with ${type}, not with a stream of changes`);
+        requireType(response, url, eventStream, "a stream of changes");
+        return response.body ?? new Blob().stream();
       };
       const parser = new ServerSentEventParser();
       return { events: orAway(readEventStream(open, parser, signal)), retryMs: () => parser.retryMs };

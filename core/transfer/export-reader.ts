@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { LineSplitter } from "./line-splitter.ts";
-import type { ExportEnd, ExportHead, ExportItem } from "./lines.ts";
+import { type ExportEnd, type ExportHead, type ExportItem, idIn } from "./lines.ts";
 import { type ExportLine, faultOfEnd, readLine } from "./read-line.ts";
 
 /** Its message is for the person who has the file. */
@@ -139,7 +139,7 @@ export class ExportReader {
     if (resource < 0) throw this.#fault(`The resource ${item.resource} is not in the head`);
     if (this.#inChanges) return;
     if (item.kind === "deleted") throw this.#fault('Nothing is deleted before the line {"changes":true}');
-    const id = idOf(item.text);
+    const id = idIn(item.text);
     const before = this.#place;
     if (resource < before.resource || (resource === before.resource && id <= before.id)) {
       throw this.#fault("The object is there twice, or not in its place: lines were doubled or moved");
@@ -171,8 +171,4 @@ export async function* readExport(
     if (items.length > 0) yield items;
   }
   reader.finish();
-}
-
-function idOf(text: string): string {
-  return text.slice(7, 43);
 }

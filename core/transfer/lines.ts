@@ -49,6 +49,11 @@ export type ExportItem =
   /** What follows counts in place of what came before. */
   | { readonly kind: "changes" };
 
+/** Id of a stored object by its text, which begins with it. */
+export function idIn(text: string): string {
+  return text.slice(7, 43);
+}
+
 export interface ExportEnd {
   /** Lines between the first and the last. */
   readonly lines: number;
