@@ -17,7 +17,7 @@ export async function runExport(base: string, settings: ExportSettings): Promise
     const service = createService({ fetch, authorization: credentialFrom(settings) });
     if (settings.format === "csv") {
       const bytes = await exportCsv({ service, base: baseUrlOf(base), toStdout }, settings);
-      note(`Exported ${megabytes(bytes)}${toFile(settings)}`);
+      note(`Exported ${sizeOf(bytes)}${toFile(settings)}`);
       return 0;
     }
     const url = await urlOf(base, settings);
@@ -79,11 +79,11 @@ function toStdout(bytes: Buffer): Promise<void> {
 }
 
 function amount({ lines, bytes }: GrowingExport): string {
-  return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}, ${megabytes(bytes)}`;
+  return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}, ${sizeOf(bytes)}`;
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+function sizeOf(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function isOfFiles(error: unknown): boolean {

@@ -64,7 +64,8 @@ function reporting(): (refused: RefusedLine) => void {
   let reported = 0;
   return ({ line, code, detail }) => {
     reported += 1;
-    if (reported <= maxReported) note(`line ${line}: ${code}: ${detail}`);
+    // The service names its parameter, and people have the flag.
+    if (reported <= maxReported) note(`line ${line}: ${code}: ${detail.replace("_mode=replace", "--mode replace")}`);
   };
 }
 

@@ -77,6 +77,7 @@ export interface Service {
 /** More is refused by projects that don't raise it. */
 const pageLimit = 100;
 const authorizationHint = "; name a file with a credential with --api-key-file or --token-file";
+const baseUrlHint = "; URL has to be the base URL of a project, without /api or /json";
 
 export function createService(options: ServiceOptions): Service {
   const send = async (
@@ -100,7 +101,7 @@ export function createService(options: ServiceOptions): Service {
       return new ServerAway(message, { retryAfterMs: 1_000 * (Number(response.headers.get("retry-after")) || 0) });
     }
     const { status } = response;
-    return new ServiceRefused(status === 401 ? message + authorizationHint : message, { status });
+    return new ServiceRefused(message + hintOf(status, pathname, said), { status });
   };
 
   const read: Service["read"] = async (to, headers, signal) => {
@@ -165,6 +166,13 @@ export function textOf(response: Response, { origin }: URL): Promise<string> {
 export function requireType(response: Response, { origin, pathname }: URL, type: string, what: string): void {
   const found = response.headers.get("content-type") ?? "nothing";
   if (!found.startsWith(type)) throw new ServiceRefused(`${origin}${pathname} answers with ${found}, not with ${what}`);
+}
+
+/** What a person can do about it. */
+function hintOf(status: number, pathname: string, said: string): string {
+  if (status === 401) return authorizationHint;
+  const isOfProject = /\/(export|import)$/.test(pathname) && /^ (not_found|unknown_path)\b/.test(said);
+  return isOfProject ? baseUrlHint : "";
 }
 
 function problemIn(text: string): string {

@@ -2,7 +2,8 @@
 // replica: the files that the page shows, and every line that wants a cluster, pasted and its
 // answer compared. Installing itself is test/e2e's.
 
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +24,27 @@ const texts = await Promise.all(
 const wantsCluster = ([, text]: readonly [string, string]): boolean =>
   fencedBlocks(text).some(({ language, words }) => language === "sh" && words.includes("cluster"));
 
+/** Files that the parts of a page for development mode leave behind. */
+const leftByDevMode = {
+  "todo.ndjson": exported(
+    { jsonplane: "export", version: 1, exportedAt: "2026-03-01T12:00:00.000Z", resources: ["tasks"], rootKeys: [] },
+    {
+      resource: "tasks",
+      object: {
+        id: "0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a",
+        title: "Write a launch plan",
+        _metadata: { created: 1_772_366_400, creator: "import", creator_type: "apikey" },
+      },
+    },
+  ),
+};
+
+function exported(...items: readonly unknown[]): string {
+  const lines = items.map((item) => `${JSON.stringify(item)}\n`).join("");
+  const sha256 = createHash("sha256").update(lines).digest("hex");
+  return `${lines}${JSON.stringify({ end: true, lines: items.length - 1, sha256 })}\n`;
+}
+
 let fleet: Fleet;
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -37,6 +59,9 @@ afterAll(async () => {
 it.each(texts.filter(wantsCluster))("what docs/%s says of a cluster is what happens there", async (_page, text) => {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-docs-"));
   closing.push(() => rm(folder, { recursive: true, force: true }));
+  for (const [file, left] of Object.entries(leftByDevMode)) await writeFile(join(folder, file), left);
+  await mkdir(join(folder, "bin"));
+  await symlink(join(docs, "../bin/jsonplane"), join(folder, "bin/jsonplane"));
   await mkdir(join(folder, "programs"));
   const kubectl = join(folder, "programs/kubectl");
   await writeFile(kubectl, `#!/bin/sh\nHOME=${folder} exec ${fleet.api.programs.kubectl} "$@"\n`);

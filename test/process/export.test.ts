@@ -76,8 +76,10 @@ async function ask(path: string, sent: SentRequest): Promise<Reply> {
   return await send(`http://127.0.0.1:${port}`, `/default/shop${path}`, { as, ...sent });
 }
 
-async function run(...words: readonly string[]) {
-  const url = `http://127.0.0.1:${port}/default/shop`;
+const run = (...words: readonly string[]) => runFor("", ...words);
+
+async function runFor(path: string, ...words: readonly string[]) {
+  const url = `http://127.0.0.1:${port}/default/shop${path}`;
   const { code, stdout, stderr } = await runCommand(process.execPath, [programFile, "export", url, ...words], { cwd });
   return { code, out: stdout, error: stderr };
 }
@@ -90,7 +92,7 @@ it("writes everything to a file, which is there once it is complete and is for i
   expect([code, out, error]).toEqual([
     0,
     "",
-    expect.stringMatching(/^jsonplane: Exported 5 lines, 0\.\d MB to all\.ndjson\n$/),
+    expect.stringMatching(/^jsonplane: Exported 5 lines, \d kB to all\.ndjson\n$/),
   ]);
   expect([...applied([readExported(fileOf("all.ndjson"))]).values()]).toEqual(books);
   expect(statSync(join(cwd, "all.ndjson")).mode & 0o777).toBe(0o600);
@@ -134,6 +136,11 @@ it.each([
   expect(await run(...words)).toMatchObject({ code: 1, out: "", error: expect.stringContaining(why) });
 });
 
+it("says that it wants the base URL of a project, and not that of a collection", async () => {
+  const { code, error } = await runFor("/api/books", ...key);
+  expect([code, error]).toEqual([1, expect.stringMatching(/answers 404 not_found: .*; URL has to be the base URL/)]);
+});
+
 it("writes all pages of one resource as CSV, what the caller may read", async () => {
   for (let n = 0; n < 101; n += 1) await ask("/api/drafts", { method: "POST", body: {} });
   const { code, out } = await run(...key, "--format", "csv", "--resource", "drafts");
@@ -144,7 +151,7 @@ it("writes all pages of one resource as CSV, what the caller may read", async ()
     101,
   ]);
   expect(await run(...key, "--format", "csv", "--resource", "drafts", "--out", "drafts.csv")).toMatchObject({
-    error: "jsonplane: Exported 0.0 MB to drafts.csv\n",
+    error: "jsonplane: Exported 7 kB to drafts.csv\n",
   });
   expect(fileOf("drafts.csv").toString()).toBe(out);
   expect(readdirSync(cwd).filter((name) => name.endsWith(".csv.part"))).toEqual([]);

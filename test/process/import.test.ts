@@ -138,7 +138,7 @@ it("stores what the file comes to, with what changed while it was made", async (
   expect(await imported(0, wrong)).toEqual({
     code: 1,
     said: expect.stringMatching(
-      /line 2: object_exists: .*\n.*line 3: validation_failed: .*\n.*1 unchanged, 2 refused\n/,
+      /line 2: object_exists: .*`--mode replace`\n.*line 3: validation_failed: .*\n.*1 unchanged, 2 refused\n/,
     ),
   });
 });
