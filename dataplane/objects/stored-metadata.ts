@@ -6,7 +6,13 @@ import { parseJson } from "../../core/json/parse-json.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { maxUsernameBytes } from "../authenticate/external/grant.ts";
 import { secondOf } from "./object-ids.ts";
-import type { Metadata } from "./validate-object.ts";
+
+export interface Metadata {
+  /** Unix seconds. */
+  readonly created: number;
+  readonly creator: string;
+  readonly creator_type: string;
+}
 
 /** Characters: a custom resource's name, or an issuer's, a slash and a username. */
 export const maxCreator = { ofExternal: 63 + 1 + maxUsernameBytes, ofOthers: 253 };

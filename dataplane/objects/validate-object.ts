@@ -19,20 +19,13 @@ import { maxDepth } from "../store/ports/documents.ts";
 import { idIn, type NewObject } from "../store/ports/objects.ts";
 import { isObjectId } from "./object-ids.ts";
 import { addsNoFailure } from "./ratchet.ts";
-import { requireMetadata } from "./stored-metadata.ts";
+import { type Metadata, requireMetadata } from "./stored-metadata.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 type ServiceMember = "id" | "_metadata";
 export const serviceMembers: ReadonlySet<string> = new Set<ServiceMember>(["id", "_metadata"]);
 /** Query parameters of lists, so they can't be data. */
 const listParameters = new Set(["_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
-
-export interface Metadata {
-  /** Unix seconds. */
-  readonly created: number;
-  readonly creator: string;
-  readonly creator_type: string;
-}
 
 /** What the data of every stored object must meet, whichever request leaves it. */
 export interface ObjectRules {

@@ -23,10 +23,10 @@ import type { Owner } from "../store/ports/refs.ts";
 import { isObjectId } from "./object-ids.ts";
 import type { ObjectsDeps, ObjectsPlan, ObjectsRequest } from "./plan.ts";
 import { recalledDefaults, recordedDefaults } from "./recorded-defaults.ts";
+import type { Metadata } from "./stored-metadata.ts";
 import { notUnique } from "./unique-values.ts";
 import {
   expiredAlready,
-  type Metadata,
   metadataOf,
   newObjectText,
   validateNew,
