@@ -5,13 +5,8 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
 import { createObjectIds, isObjectId, type ObjectIds, secondOf } from "../../../dataplane/objects/object-ids.ts";
-import { maxCreator } from "../../../dataplane/objects/stored-metadata.ts";
-import {
-  type Metadata,
-  type ObjectRules,
-  serviceMembers,
-  validateNew,
-} from "../../../dataplane/objects/validate-object.ts";
+import { type Metadata, maxCreator } from "../../../dataplane/objects/stored-metadata.ts";
+import { type ObjectRules, serviceMembers, validateNew } from "../../../dataplane/objects/validate-object.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import { type SeedEntry, SeedFault } from "./read-seed.ts";
 
