@@ -2,9 +2,10 @@
 // stored already changes nothing. Throws ServiceRefused where the service refuses the request, and
 // ServerAway after several attempts.
 
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { exportMediaType } from "../../core/transfer/lines.ts";
 import { type Patience, patiently } from "../service/patiently.ts";
-import type { Service } from "../service/service.ts";
+import { type Service, ServiceRefused } from "../service/service.ts";
 import type { FileLine } from "./export-file.ts";
 
 export const outcomes = ["created", "replaced", "deleted", "unchanged", "expired", "refused"] as const;
@@ -55,11 +56,20 @@ export class Upload {
     const body = Buffer.concat(part.map(({ bytes }) => bytes));
     const { service, onRefused, ...patience } = this.#deps;
     const answer = await patiently(() => service.post(this.#url, exportMediaType, body), { ...patience, attempts });
-    const summary = JSON.parse(answer) as Readonly<Counts> & { readonly errors: RefusedLine[] };
+    const summary = summaryIn(answer, this.#url);
     for (const outcome of outcomes) this.counts[outcome] += summary[outcome];
     for (const { line, ...why } of summary.errors) onRefused({ line: part[line - 1]?.line ?? line, ...why });
     this.lastLine = part.at(-1)?.line ?? this.lastLine;
   }
+}
+
+type Summary = Readonly<Counts> & { readonly errors: readonly RefusedLine[] };
+
+/** What stands at a wrong URL may answer 200 as well. */
+function summaryIn(text: string, { origin, pathname }: URL): Summary {
+  const summary = parseOrUndefined(text) as Summary | null | undefined;
+  if (Array.isArray(summary?.errors)) return summary as Summary;
+  throw new ServiceRefused(`${origin}${pathname} doesn't answer as an import does; is the URL that of a project?`);
 }
 
 async function* partsOf(lines: AsyncIterable<FileLine>): AsyncGenerator<readonly FileLine[]> {

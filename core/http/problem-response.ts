@@ -45,7 +45,8 @@ export function problemResponse(error: unknown, occurrence: Occurrence): Problem
   };
 }
 
-function asProblem(error: unknown): Problem {
+/** What a client is told of it. */
+export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreFull) {
     return new Problem(

@@ -100,9 +100,9 @@ export async function* receiveLines({
       yield piece.value;
     }
   } finally {
-    // Not awaited: where the rest is refused, the next piece never comes.
-    void pieces.return?.();
-    message.resume();
+    // Not awaited: where the rest is refused, the next piece never comes. Before it has returned,
+    // the message would not flow, and the next request of the connection never be read.
+    void pieces.return?.(undefined).then(() => message.resume());
   }
 }
 

@@ -4,6 +4,9 @@
 // again: what is there already is counted as such. Refuses with 415, and with `invalid_line` the
 // head of a file that can't be read.
 
+import { errorCatalogue } from "../../core/errors/catalogue.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import { asProblem } from "../../core/http/problem-response.ts";
 import { LineSplitter } from "../../core/transfer/line-splitter.ts";
 import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { type HttpResponse, ok } from "../http/exchange.ts";
@@ -32,11 +35,24 @@ export async function carryOutImport(deps: ImportDeps, request: ImportRequest): 
   try {
     const lines = groupsOf(receiveLines(request.incoming), maxLineBytes, memory);
     for await (const group of lines) await groups.add(group);
-  } finally {
     await groups.settled();
+  } catch (error) {
+    await groups.ended();
+    throw endedEarly(error);
   }
   file.finish();
   return ok(JSON.stringify(summary.counts(isDryRun)));
+}
+
+/** Of one write such errors say that nothing was done, or that it has to be read again. */
+function endedEarly(error: unknown): unknown {
+  const { code, headers } = asProblem(error);
+  if (errorCatalogue[code].status <= 500) return error;
+  return new Problem(
+    code,
+    "The import ended before all its lines were stored. Send it again: lines that are stored already change nothing",
+    { headers },
+  );
 }
 
 /** Bytes count in `memory` as soon as they are kept: lines that never end would fill it else. */

@@ -85,8 +85,13 @@ export class ImportedGroups {
 
   /** Resolves once nothing is being written. Throws what failed, so that it is not lost. */
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await this.ended();
     this.#requireNoFailure();
+  }
+
+  /** The same, whatever failed. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#underWay);
   }
 
   #requireNoFailure(): void {

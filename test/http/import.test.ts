@@ -2,11 +2,12 @@
 // what an import that ends early leaves behind.
 
 import { once } from "node:events";
-import { type ClientRequest, request as httpRequest } from "node:http";
+import { Agent, type ClientRequest, request as httpRequest } from "node:http";
 import { beforeEach, expect, it } from "vitest";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { ExportWriter } from "../../core/transfer/export-writer.ts";
 import { list, login, outcome } from "../support/http/api-calls.ts";
-import type { Reply } from "../support/http/http-client.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
 import {
   apikey,
   bearer,
@@ -303,6 +304,28 @@ describeServed("a request to import", (serve) => {
     const [answer] = await Promise.all([once(sent, "response"), sent.end(lineOf(bookText(41)).repeat(1))]);
     expect((answer[0] as { statusCode: number }).statusCode).toBe(401);
     expect(await stored(served)).not.toContain(bookText(41));
+  });
+
+  it("that is refused in the middle leaves its connection to the next request", async () => {
+    const served = await serve(shop, { requestTimeoutMs: 10_000 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const path = `${served.base}/import`;
+    const headers = { "content-type": "application/x-ndjson" };
+    const refused = send(served.origin, path, { method: "POST", body: books(20_000), as: admin, headers }, agent);
+    await eventually(async () => expect((await stored(served)).length).toBeGreaterThan(0));
+    served.change(withoutKey("admin"));
+    expect((await refused).status).toBe(401);
+    expect((await send(served.origin, `${served.base}/api/books`, {}, agent)).status).toBe(200);
+    agent.destroy();
+  });
+
+  it("that the store fails says that a part is stored, and to send it again", async () => {
+    const served = await serve(shop);
+    const failing: typeof served.store.create = () => Promise.reject(new StoreUnavailable("away"));
+    Object.assign(served.store, { create: failing });
+    const reply = await importInto(served, books(1));
+    expect(outcome(reply)).toEqual([503, "store_unavailable"]);
+    expect(reply.json().detail).toContain("Send it again");
   });
 
   it("that is cut off leaves what arrived, and is completed by another one", async () => {

@@ -79,6 +79,19 @@ describe("the upload of a file", () => {
     expect(away.bodies).toHaveLength(8);
   });
 
+  it("says so where the answer is none of an import", async () => {
+    for (const text of ["<html>", "null", "{}"]) {
+      const nothing = (): undefined => undefined;
+      const deps = {
+        service: { post: async () => text },
+        pause: async () => undefined,
+        note: nothing,
+        onRefused: nothing,
+      };
+      await expect(new Upload(deps, url).send(linesOf(1))).rejects.toThrow(ServiceRefused);
+    }
+  });
+
   it("sends nothing again that is refused as a whole", async () => {
     const { upload, bodies } = world(() => {
       throw new ServiceRefused("403");
