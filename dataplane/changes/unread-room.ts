@@ -13,7 +13,7 @@ export interface UnreadRoom {
 /** Gives room back, all but `kept` bytes of it. */
 export type Release = (kept?: number) => void;
 
-/** Where a project has no room at all, a larger batch counts as this many, or it might never fit. */
+/** Where a project has no room, a larger batch counts as this many, or it might never fit. */
 export const mostBytes = 1024 * 1024;
 
 export function createUnreadRoom(budget: MemoryBudget): UnreadRoom {
