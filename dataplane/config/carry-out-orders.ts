@@ -194,7 +194,7 @@ class CarriedOrder<Order, Progress, Result> {
     return (await pauseUnlessAborted(systemTimers, pauseMs, this.#given.signal)) ? "goes on" : "interrupted";
   }
 
-  /** Undefined where it can't be begun here, or is over: this replica may have stood still since. */
+  /** Undefined where it can't be begun here, or is over: the replica may have stood still. */
   async #begun(): Promise<Step<Progress, Result> | undefined> {
     const { order, signal } = this.#given;
     if (this.#work.beginsEachTurn) this.#step = undefined;

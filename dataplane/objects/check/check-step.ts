@@ -1,6 +1,6 @@
 // One step of a check of stored objects: validates the next few in order of creation, and adds what
-// it found to what was known. Requests are served between two steps, and between two objects that go
-// through a patch.
+// it found to what was known. Requests are served between two steps, and between two objects that
+// go through a patch.
 
 import { setImmediate as otherWork } from "node:timers/promises";
 import {
