@@ -50,9 +50,14 @@ export interface CheckFigures {
 
 /**
  * `after` = id of the object that was checked last, empty before the first. `rewrites`: all were
- * checked, and those that the patch is for are being replaced.
+ * checked, and those that the patch is for are being replaced. `replaced`: how many were, before all
+ * are checked again.
  */
-export type CheckProgress = CheckFigures & { readonly after: string; readonly rewrites?: true };
+export type CheckProgress = CheckFigures & {
+  readonly after: string;
+  readonly rewrites?: true;
+  readonly replaced?: number;
+};
 
 /** `endedAt` in Unix milliseconds. */
 export type CheckResult = CheckFigures & { readonly endedAt: number };

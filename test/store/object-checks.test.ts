@@ -232,6 +232,25 @@ describe("an order to check stored objects", () => {
     await other.stop();
   });
 
+  it("is followed by a pass that finds what a failover has lost of their migration", async () => {
+    const next: JsonObject = { type: "object", required: ["cost"] };
+    const migration: readonly JsonObject[] = [{ op: "move", from: "/price", path: "/cost" }];
+    directory.replace([
+      project("shop", withConfig(ref), withResource("books", { schema, nextSchema: next, migration })),
+    ]);
+    const lost = new Set([idOf(50), idOf(60)]);
+    const migrating = replica({
+      replace: async (collection, object, previous) =>
+        lost.delete(object.id)
+          ? { outcome: "replaced", text: object.text }
+          : await store.replace(collection, object, previous),
+    });
+    await orders.order("check:15", { ...order(next), migration: migrationDigest(migration), stage: "final" });
+    await eventually(() => expect(migrating.done).toMatchObject([{ checked: 175, invalid: 0, migrated: 177 }]));
+    for (const n of [50, 60]) expect((await store.read(books, idOf(n), {}))?.text).toContain('"cost":');
+    await migrating.stop();
+  });
+
   it("is followed by none any more, not even of the objects that were read, once another schema is wanted", async () => {
     const next: JsonObject = { type: "object", required: ["cost"] };
     const migration: readonly JsonObject[] = [{ op: "move", from: "/price", path: "/cost" }];

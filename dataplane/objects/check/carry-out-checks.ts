@@ -9,6 +9,7 @@ import {
   objectChecks,
   schemaDigest,
 } from "../../../core/config/object-check.ts";
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { pauseUnlessAborted, systemTimers } from "../../../core/timers.ts";
 import { type CarriedOrders, type CarryOutDeps, carryOutOrders, type StepEnd } from "../../config/carry-out-orders.ts";
 import type { Directory, LiveProject, LiveResource } from "../../config/directory.ts";
@@ -49,7 +50,7 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
       if (order.stage !== "look") await store.fenceWriters(collection);
       if (order.migration !== undefined) await preparer.prepare(resource, collection);
       const requireServed = async (): Promise<void> => {
-        if ((await served(directory, order))?.resource !== resource) throw new Error("The configuration has changed");
+        if ((await served(directory, order))?.resource !== resource) throw new WriteConflict("The configuration has changed");
       };
       const writes: MigrateStep["writes"] = {
         async replace(...written) {

@@ -25,21 +25,33 @@ export interface MigrateStep extends CheckStep {
   readonly writes: Pick<ObjectWrites, "replace">;
 }
 
-/** The steps of a check, and of what follows from a final one. */
+/**
+ * The steps of a check, and of what follows from a final one, which ends with a pass that finds
+ * nothing to replace: a failover may have lost what was replaced.
+ */
 export function stepsOf(
   step: MigrateStep,
   stage: CheckStage,
 ): (before: CheckProgress | undefined) => Promise<CheckedStep> {
   return async (before) => {
-    if (before?.rewrites === true) return await migrateStep(step, before);
+    if (before?.rewrites === true) {
+      const rewritten = await migrateStep(step, before);
+      const { invalid, migrated = 0 } = rewritten.figures;
+      return rewritten.isDone && invalid === 0 ? anew(rewritten, { replaced: migrated }) : rewritten;
+    }
     const checked = await checkStep(step, before ?? nothingChecked);
     const { invalid, migrated } = checked.figures;
-    const mayMigrate = stage === "final" && checked.isDone && invalid === 0 && migrated !== undefined;
-    return mayMigrate ? { ...checked, isDone: false, figures: fromTheFirst } : checked;
+    const { replaced = 0 } = before ?? {};
+    if (!checked.isDone) return { ...checked, figures: { ...checked.figures, ...(replaced > 0 && { replaced }) } };
+    const total = replaced > 0 && { migrated: replaced };
+    if (stage === "final" && invalid === 0 && migrated !== undefined) return anew(checked, { rewrites: true, ...total });
+    return { ...checked, figures: { ...checked.figures, ...total } };
   };
 }
 
-const fromTheFirst: CheckProgress = { ...nothingChecked, after: "", rewrites: true };
+function anew({ characters }: CheckedStep, more: Partial<CheckProgress>): CheckedStep {
+  return { isDone: false, figures: { ...nothingChecked, after: "", ...more }, characters };
+}
 
 async function migrateStep(step: MigrateStep, before: CheckFigures | CheckProgress): Promise<CheckedStep> {
   const { texts, next } = await nextPage(step, before);
