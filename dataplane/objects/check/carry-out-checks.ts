@@ -50,7 +50,8 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
       if (order.stage !== "look") await store.fenceWriters(collection);
       if (order.migration !== undefined) await preparer.prepare(resource, collection);
       const requireServed = async (): Promise<void> => {
-        if ((await served(directory, order))?.resource !== resource) throw new WriteConflict("The configuration has changed");
+        if ((await served(directory, order))?.resource !== resource)
+          throw new WriteConflict("The configuration has changed");
       };
       const writes: MigrateStep["writes"] = {
         async replace(...written) {

@@ -39,14 +39,17 @@ export function stepsOf(
       const { invalid, migrated = 0 } = rewritten.figures;
       return rewritten.isDone && invalid === 0 ? anew(rewritten, { replaced: migrated }) : rewritten;
     }
-    const checked = await checkStep(step, before ?? nothingChecked);
-    const { invalid, migrated } = checked.figures;
-    const { replaced = 0 } = before ?? {};
-    if (!checked.isDone) return { ...checked, figures: { ...checked.figures, ...(replaced > 0 && { replaced }) } };
-    const total = replaced > 0 && { migrated: replaced };
-    if (stage === "final" && invalid === 0 && migrated !== undefined) return anew(checked, { rewrites: true, ...total });
-    return { ...checked, figures: { ...checked.figures, ...total } };
+    return afterCheck(await checkStep(step, before ?? nothingChecked), stage, before?.replaced);
   };
+}
+
+/** `replaced` = how many objects were, before this check. */
+function afterCheck(checked: CheckedStep, stage: CheckStage, replaced: number | undefined): CheckedStep {
+  const { figures, isDone, characters } = checked;
+  if (!isDone) return { isDone, figures: { ...figures, ...(replaced !== undefined && { replaced }) }, characters };
+  const total = replaced !== undefined && { migrated: replaced };
+  const isToRewrite = stage === "final" && figures.invalid === 0 && figures.migrated !== undefined;
+  return isToRewrite ? anew(checked, { rewrites: true, ...total }) : { ...checked, figures: { ...figures, ...total } };
 }
 
 function anew({ characters }: CheckedStep, more: Partial<CheckProgress>): CheckedStep {
