@@ -27,6 +27,11 @@ export interface ProgramOptions {
   readonly name: string;
   /** Undefined when the error says nothing that a person could act on. */
   refusalOf(error: unknown): string | undefined;
+  /**
+   * It ends once its work is done, so a signal before that is a failure: 143 after SIGTERM, 130
+   * after SIGINT. Otherwise it runs until a signal, which it ends with 0 after.
+   */
+  readonly endsByItself?: boolean;
 }
 
 /** For the commands of jsonplane. */
@@ -42,7 +47,7 @@ export async function runProgram(
   options: ProgramOptions,
   start: (cleanup: Cleanup) => Promise<{ readonly ended: Promise<number> } | undefined>,
 ): Promise<number> {
-  const signalled = stopSignal().then(() => 0);
+  const signalled = stopSignal().then((code) => (options.endsByItself ? code : 0));
   const opened = createOpened();
   const starting = start(opened.cleanup);
   let code: number;

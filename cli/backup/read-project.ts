@@ -1,8 +1,11 @@
 // Everything that is stored of one Project as the file of an export. What changes are logged of is
 // read again where it has changed meanwhile, and then is as it was when the reading ended.
 
+import { configKeys } from "../../core/config/config-keys.ts";
+import { storeFields } from "../../core/config/store-fields.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { ExportWriter } from "../../core/transfer/export-writer.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -11,6 +14,7 @@ import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { changedObjects, LogGone } from "../../dataplane/transfer/changed-objects.ts";
 import { readObjects } from "../../dataplane/transfer/read-objects.ts";
+import { StartRefused } from "../start-refused.ts";
 
 export interface StoredProject {
   readonly project: ProjectRef;
@@ -41,7 +45,19 @@ export async function* exportOf(deps: ReadProjectDeps, stored: StoredProject): A
   }
   yield* valuesOf(deps, stored, writer);
   yield* changesOf(deps, starts, writer);
+  await requireData(deps.redisClient);
   yield writer.end();
+}
+
+/**
+ * Throws StartRefused where Redis has lost its data and nobody has accepted that: the backup of what
+ * is left would be the newest one, and take the place of an older one.
+ */
+export async function requireData(redisClient: Pick<RedisClient, "read">): Promise<void> {
+  const { meta } = configKeys;
+  const [id, loss] = listOf(await redisClient.read(meta, "HMGET", meta, storeFields.id, storeFields.loss));
+  if (optionalText(id) !== undefined && optionalText(loss) === undefined) return;
+  throw new StartRefused("Redis has lost its data: restore them, or accept the loss; older backups stay as they are");
 }
 
 async function* valuesOf(

@@ -9,7 +9,6 @@ import { type BackupReport, lastBackupField } from "../../core/config/backup-rep
 import { configKeys, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError } from "../../core/log/describe-error.ts";
-import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
@@ -17,10 +16,11 @@ import type { DataInventory } from "../../operator/model/data-inventory.ts";
 import { dataInventoryPages } from "../../operator/publish/data-inventories.ts";
 import { programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
+import { connectPatiently } from "./connect-patiently.ts";
 import { backupName, isMeant, readBackupName } from "./file-names.ts";
 import { openPlace } from "./places/open-place.ts";
 import { type Place, PlaceFailed } from "./places/place.ts";
-import { exportOf, type StoredProject } from "./read-project.ts";
+import { exportOf, requireData, type StoredProject } from "./read-project.ts";
 import type { BackupSettings } from "./settings.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -29,20 +29,20 @@ const commandTimeoutMs = 10_000;
 
 /** Resolves with the exit code: 1 where something was not backed up. */
 export async function runBackup(place: string, settings: BackupSettings): Promise<number> {
-  return await runProgram(programOptions({ host: "" }), async (cleanup) => {
+  return await runProgram({ ...programOptions({ host: "" }), endsByItself: true }, async (cleanup) => {
     const opened = await openPlace(place, settings);
     const encrypt = await encryptionFor(settings.recipients);
     const target = parseRedisUrl(settings.redis);
     const redisClient = createRedisClient(
-      await connect({ target, name: "jsonplane-backup", commandTimeout: commandTimeoutMs }),
+      await connectPatiently({ target, name: "jsonplane-backup", commandTimeout: commandTimeoutMs }, cleanup.stopping),
     );
     cleanup.add(() => redisClient.disconnect());
     const store = await createRedisStore({ url: settings.redis, clock: systemClock, commandTimeoutMs });
     cleanup.add(() => store.close());
     const beganAt = Date.now();
-    const write = async (project: StoredProject): Promise<Figures> => {
-      const figures = { objects: 0, bytes: 0 };
+    const write = async (project: StoredProject): Promise<WrittenFile> => {
       const name = backupName(project.project, beganAt, settings.recipients.length > 0);
+      const figures = { name, objects: 0, bytes: 0 };
       const onObjects = (count: number): void => {
         figures.objects += count;
       };
@@ -50,6 +50,7 @@ export async function runBackup(place: string, settings: BackupSettings): Promis
       await pipeline(lines, createGzip(), encrypt, (content: Bytes) => opened.write(name, counted(content, figures)));
       return figures;
     };
+    await requireData(redisClient);
     const found = await storedProjects(redisClient, settings.projects);
     const done = await writeAll(found, { write, place: opened, keep: settings.keep });
     const report = { beganAt, endedAt: Date.now(), projects: found.length, ...done.figures };
@@ -68,6 +69,10 @@ async function encryptionFor(recipients: readonly string[]): Promise<(content: B
 interface Figures {
   objects: number;
   bytes: number;
+}
+
+interface WrittenFile extends Readonly<Figures> {
+  readonly name: string;
 }
 
 async function* counted(content: Bytes, figures: Figures): Bytes {
@@ -99,7 +104,7 @@ function storedProject(key: string, { entries }: DataInventory): StoredProject {
 }
 
 interface Writing {
-  readonly write: (project: StoredProject) => Promise<Figures>;
+  readonly write: (project: StoredProject) => Promise<WrittenFile>;
   readonly place: Place;
   readonly keep: number;
 }
@@ -117,19 +122,29 @@ async function writeAll(
       figures.objects += written.objects;
       figures.bytes += written.bytes;
       process.stdout.write(`${key}: ${written.objects} objects and values, ${written.bytes} bytes\n`);
-      await removeOldest(place, key, keep);
+      await removeOldest(place, { project: key, besides: written.name, keep });
     } catch (error) {
-      const isTold = error instanceof PlaceFailed || error instanceof StoreUnavailable;
-      process.stderr.write(`jsonplane: ${key} is not backed up: ${isTold ? error.message : describeError(error)}\n`);
+      const isTold = [PlaceFailed, StoreUnavailable, StartRefused].some((kind) => error instanceof kind);
+      process.stderr.write(
+        `jsonplane: ${key} is not backed up: ${isTold ? (error as Error).message : describeError(error)}\n`,
+      );
       isWhole = false;
     }
   }
   return { figures, isWhole };
 }
 
-async function removeOldest(place: Place, project: string, keep: number): Promise<void> {
-  const backups = (await place.names(project)).filter((name) => readBackupName(name)?.project === project);
-  for (const name of backups.slice(0, -keep)) await place.remove(name);
+interface Removal {
+  readonly project: string;
+  /** The new one, which stays even where a clock that was ahead has named others later. */
+  readonly besides: string;
+  readonly keep: number;
+}
+
+async function removeOldest(place: Place, { project, besides, keep }: Removal): Promise<void> {
+  const names = await place.names(project);
+  const others = names.filter((name) => name !== besides && readBackupName(name)?.project === project);
+  for (const name of others.slice(0, Math.max(0, others.length + 1 - keep))) await place.remove(name);
 }
 
 async function writeReport(redisClient: RedisClient, report: BackupReport): Promise<void> {

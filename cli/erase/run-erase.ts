@@ -20,18 +20,15 @@ export interface EraseSettings {
   readonly tokenFile: string | undefined;
 }
 
-/** As shells have it for SIGINT. */
-const interrupted = 130;
-
 const program = {
   name: "jsonplane",
+  endsByItself: true,
   refusalOf: (error: unknown) =>
     error instanceof ServiceRefused || error instanceof ServerAway ? error.message : undefined,
 };
 
 export async function runErase(text: string, settings: EraseSettings): Promise<number> {
-  let isOver = false;
-  const code = await runProgram(program, async (cleanup) => {
+  return await runProgram(program, async (cleanup) => {
     const { stopping: signal } = cleanup;
     const base = baseUrlOf(text);
     const owner = ownerOf(settings);
@@ -40,11 +37,8 @@ export async function runErase(text: string, settings: EraseSettings): Promise<n
     const out = (line: string): void => void process.stdout.write(`${line}\n`);
     const confirmed = async (question: string) => (settings.yes ? true : await ask(question, signal));
     const pause = (milliseconds: number) => sleep(milliseconds, undefined, { signal });
-    const ended = erase({ service, out, file, confirmed, pause, note, signal }, { base, owner });
-    return { ended: ended.finally(() => (isOver = true)) };
+    return { ended: erase({ service, out, file, confirmed, pause, note, signal }, { base, owner }) };
   });
-  // A signal has ended it, before all was deleted.
-  return code === 0 && !isOver ? interrupted : code;
 }
 
 /** Never in the place of another: an erasure that is run again finds less. */

@@ -6,8 +6,8 @@ import { readFile } from "node:fs/promises";
 import { systemClock } from "../../core/clock.ts";
 import { projectConfigKey, projectOfKey } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
@@ -19,6 +19,7 @@ import { loadProject } from "../../dataplane/config/load-project.ts";
 import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import type { Written } from "../../dataplane/transfer/write-object.ts";
+import { connectPatiently } from "../backup/connect-patiently.ts";
 import { type BackupName, isMeant, readBackupName } from "../backup/file-names.ts";
 import { openPlace } from "../backup/places/open-place.ts";
 import { PlaceFailed } from "../backup/places/place.ts";
@@ -38,8 +39,8 @@ const toldRefusals = 20;
 export async function runRestore(word: string, settings: RestoreSettings): Promise<number> {
   const options = programOptions({ host: "" });
   const refusalOf = (error: unknown) =>
-    error instanceof PlaceFailed || error instanceof BackupUnusable ? error.message : options.refusalOf(error);
-  return await runProgram({ ...options, refusalOf }, async (cleanup) => {
+    error instanceof PlaceFailed || isStoreFailure(error) ? error.message : options.refusalOf(error);
+  return await runProgram({ ...options, refusalOf, endsByItself: true }, async (cleanup) => {
     const place = await openPlace(word, settings);
     const found = backupsBefore(await place.names(""), settings.before);
     if (settings.projects === undefined) {
@@ -49,14 +50,25 @@ export async function runRestore(word: string, settings: RestoreSettings): Promi
     const chosen = newestOf(found, settings.projects);
     const decrypt = await decryptionFor(settings.identityFile);
     const { store, preparer, redisClient, keyring } = await open(settings, cleanup);
-    let isWhole = true;
-    for (const backup of chosen) {
+    const unseen = new Set(settings.only);
+    const restoreOne = async (backup: BackupName): Promise<boolean> => {
       const project = await servedProject(redisClient, keyring, backup.project);
       const read = await readBackup(place, backup, decrypt);
+      for (const name of [...read.head.resources, ...read.head.rootKeys]) unseen.delete(name);
       const writer = await createItemWriter({ ...settings, store, preparer, project, head: read.head });
-      const isDone = await restore(backup, writer, read);
+      return await restore(backup, writer, read);
+    };
+    let isWhole = true;
+    for (const backup of chosen) {
+      const isDone = await restoreOne(backup).catch((error: unknown) => {
+        if (![StartRefused, BackupUnusable, PlaceFailed].some((kind) => error instanceof kind)) throw error;
+        say(`${backup.project} is not restored: ${(error as Error).message}`);
+        return false;
+      });
       isWhole &&= isDone;
     }
+    if (unseen.size > 0) say(`No backup that was read has ${[...unseen].join(", ")}`);
+    isWhole &&= unseen.size === 0;
     return { ended: Promise.resolve(isWhole ? 0 : 1) };
   });
 }
@@ -76,7 +88,7 @@ async function open({ redis, keyring: file }: RestoreSettings, cleanup: Cleanup)
   cleanup.add(() => keyring.stop());
   const target = parseRedisUrl(redis);
   const redisClient = createRedisClient(
-    await connect({ target, name: "jsonplane-restore", commandTimeout: commandTimeoutMs }),
+    await connectPatiently({ target, name: "jsonplane-restore", commandTimeout: commandTimeoutMs }, cleanup.stopping),
   );
   cleanup.add(() => redisClient.disconnect());
   const store = await createRedisStore({ url: redis, clock: systemClock, commandTimeoutMs });

@@ -33,7 +33,7 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
     "+eval +evalsha +ping +time +info +select +client|setname +cluster|slots +cluster|info",
   ],
   "jsonplane-backup": [
-    "~jp:* %R~{jsonplane}:data",
+    "~jp:{*/*/*}:* ~jp:{probe}:* %R~{jsonplane}:data %R~{jsonplane}:meta",
     "+json.get +json.mget +get +exists +hget +hmget +hgetall +hscan",
     "+zcard +zscore +zrange +zrangebyscore +zlexcount +xlen +xrange +xread +xrevrange",
     "+eval +evalsha +ping +time +info +select +client|setname +cluster|slots +cluster|info",

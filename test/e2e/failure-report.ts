@@ -11,6 +11,7 @@ const looks: readonly (readonly string[])[] = [
   ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=operator", "--tail=100", "--prefix"],
   ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=dataplane", "--tail=60", "--prefix"],
   ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=redis", "--tail=60", "--prefix"],
+  ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=backup", "--tail=60", "--prefix"],
 ];
 
 export async function failureReport({ kubectl }: Target): Promise<string> {

@@ -3,12 +3,15 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createBucket } from "../../cli/backup/places/bucket.ts";
+import { createFolder } from "../../cli/backup/places/folder.ts";
 import { readBackupReport } from "../../core/config/backup-report.ts";
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
@@ -43,6 +46,9 @@ const flags = { project: shop, rootKey: "flags" };
 const value = '{"10":1.0,"2":9007199254740993,"a \\"b\\"":{"":null}}';
 const count = 260;
 
+/** Like a proxy in front of no service. */
+const agreeing = createServer((request, response) => request.resume().on("end", () => response.end()));
+
 let redis: TestRedis;
 let s3: TestS3;
 let store: Store;
@@ -53,9 +59,11 @@ beforeAll(async () => {
   await writeFile(keyringFile, keyringText);
   [redis, s3] = await Promise.all([startRedis(), startS3()]);
   await allowAsDocumented(redis);
+  await once(agreeing.listen(0, "127.0.0.1"), "listening");
   store = await openRedisStore({ url: documentedUrl(redis, "jsonplane-dataplane") });
 });
 afterAll(async () => {
+  agreeing.close();
   await store?.close();
   await Promise.all([redis?.stop(), s3?.stop()]);
   await folder.remove();
@@ -144,6 +152,23 @@ describe("what was backed up", () => {
       expect(twin.outcome).toBe("not_unique");
     },
   );
+
+  it("of one Project is restored, whatever is wrong with another", async () => {
+    await backup(placeInFolder());
+    await cp(join(placeInFolder(), "default/shop"), join(placeInFolder(), "default/gone"), { recursive: true });
+    const [name = ""] = await readdir(join(placeInFolder(), "default/shop"));
+    await writeFile(join(placeInFolder(), "default/shop", name), "damaged");
+    const restored = await restore(placeInFolder(), "--projects", "*");
+    expect(restored).toMatchObject({ code: 1, out: expect.stringMatching(/^team-a\/blog: 3 unchanged/) });
+    expect(restored.error).toContain("default/gone is not restored: default/gone is not served");
+    expect(restored.error).toContain("default/shop is not restored: ");
+  });
+
+  it("has all that was asked for, or the restore fails", async () => {
+    await backup(placeInFolder());
+    const restored = await restore(placeInFolder(), "--projects", "*", "--only", "posts,boks");
+    expect(restored).toMatchObject({ code: 1, error: "jsonplane: No backup that was read has boks\n" });
+  });
 
   it("overwrites nothing unless it is told to, and says what it left", async () => {
     const { books: texts } = await stored();
@@ -234,16 +259,58 @@ describe("a backup", () => {
     expect((await readdir(path)).sort()).toEqual(["0000-notes.txt", ...names.slice(1)]);
   });
 
-  it("that is killed leaves no backup, and removes none", async () => {
+  it("stays where the clock was ahead of it before", async () => {
+    const path = join(placeInFolder(), "default/shop");
+    await mkdir(path, { recursive: true });
+    const ahead = ["2090-01-01T00-00-00.000Z.ndjson.gz", "2091-01-01T00-00-00.000Z.ndjson.gz"];
+    for (const name of ahead) await writeFile(join(path, name), "");
+    await backup(placeInFolder(), "--keep", "2");
+    expect((await readdir(path)).sort()).toEqual([expect.stringMatching(/^20[2-8]/), ahead[1]]);
+  });
+
+  it("is refused where Redis loses its data, so that no older one goes", async () => {
+    await backup(placeInFolder(), "--keep", "1");
+    const complete = (await restore(placeInFolder())).out;
+    const { child, proxy } = await backupThatWaits("--keep", "1");
+    await anew();
+    const admin = await openRedisClient(redis.url);
+    await admin.write(configKeys.meta, "HSET", configKeys.meta, "data_loss", "it");
+    admin.disconnect();
+    proxy.release();
+    expect(await once(child, "exit")).toEqual([1, null]);
+    await proxy.stop();
+    const later = await backup(placeInFolder(), "--keep", "1");
+    expect(later).toMatchObject({ code: 1, out: "", error: expect.stringContaining("Redis has lost its data") });
+    expect((await restore(placeInFolder())).out).toBe(complete);
+  });
+
+  it("doesn't get in the way of another one at the same time", async () => {
+    const place = createFolder(placeInFolder());
+    const numbers = Array.from({ length: 30 }, (_, at) => at);
+    async function* content() {
+      yield Buffer.from("x");
+    }
+    const writeAll = async (one: string) => {
+      for (const at of numbers) await place.write(`default/shop/${one}-${at}`, content());
+    };
+    await Promise.all(["a", "b", "c", "d"].map(writeAll));
+    expect(await place.names("default/shop")).toHaveLength(4 * numbers.length);
+  });
+
+  it.each([
+    ["SIGKILL", null],
+    ["SIGTERM", 143],
+  ] as const)("that ends by %s leaves no backup, removes none, and has failed", async (signal, code) => {
     await backup(placeInFolder(), "--keep", "1");
     const complete = (await restore(placeInFolder())).out;
     const { child, proxy } = await backupThatWaits("--keep", "1");
     const drafts = async () =>
       (await readdir(join(placeInFolder(), "default/shop"))).filter((name) => name.includes("unfinished"));
     await eventually(async () => expect(await drafts()).toHaveLength(1));
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    child.kill(signal);
+    const ended = once(child, "exit");
     await proxy.stop();
+    expect((await ended)[0]).toBe(code);
     expect((await restore(placeInFolder())).out).toBe(complete);
   });
 
@@ -288,6 +355,12 @@ describe("a backup", () => {
       "s3://backups/x",
       () => [...bucketFlags(), "--s3-endpoint", "http://127.0.0.1:9"],
       /can't be reached/,
+    ],
+    [
+      "what agrees to anything",
+      "s3://backups/x",
+      () => [...bucketFlags(), "--s3-endpoint", `http://127.0.0.1:${(agreeing.address() as AddressInfo).port}`],
+      /The bucket has no bytes of x\/default\/shop/,
     ],
   ] as const)("to %s fails with the reason, and doesn't count", async (_what, place, words, why) => {
     const failed = await backup(place, ...words());

@@ -208,9 +208,11 @@ describe("the user of backups is refused", () => {
     client.disconnect();
   });
 
-  it("configuration and credentials, to read", () =>
+  it("configuration, credentials and sessions, to read", () =>
     expectRefused("jsonplane-backup", [
-      ["HGETALL", meta],
+      ["HSET", meta, "a", "b"],
+      ["JSON.GET", "jp:{default/shop}:session:a"],
+      ["ZRANGE", "jp:{default/shop}:sessions:by-user", "0", "1"],
       ["HGETALL", projectConfigKey(ref)],
       ["HGETALL", credentialsKey(ref)],
     ]));

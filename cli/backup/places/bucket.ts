@@ -1,5 +1,6 @@
 // Backups in a bucket of an S3-compatible service, addressed by path. Each body is signed with its
-// SHA-256, which the service compares; a file of several parts appears with its completion.
+// SHA-256, which the service compares; a file of several parts appears with its completion. What
+// answers in place of the service may agree to anything, so that the length is asked for afterwards.
 
 import { createHash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
@@ -53,12 +54,22 @@ export function createBucket(options: BucketOptions): Place {
 
   return {
     async write(name, content) {
-      const parts = inParts(content, partBytes)[Symbol.asyncIterator]();
+      let bytes = 0;
+      const counted = async function* () {
+        for await (const part of inParts(content, partBytes)) {
+          bytes += part.length;
+          yield part;
+        }
+      };
+      const parts = counted();
       const first = await parts.next();
       const second = await parts.next();
       const key = keyOf(name);
-      if (second.done) return void (await ask("PUT", { key, body: first.value ?? new Uint8Array() }));
-      await writeParts(key, rejoined([first.value, second.value], parts));
+      if (second.done) await ask("PUT", { key, body: first.value ?? new Uint8Array() });
+      else await writeParts(key, rejoined([first.value ?? new Uint8Array(), second.value], parts));
+      const found = (await ask("HEAD", { key })).headers.get("content-length");
+      if (Number(found ?? -1) !== bytes)
+        throw new PlaceFailed(`The bucket has ${found ?? "no"} bytes of ${key}, which took ${bytes}`);
     },
     async names(folder) {
       const found: string[] = [];

@@ -21,7 +21,9 @@ export function createFolder(folder: string): Place {
 
   const removeStale = async (below: string): Promise<void> => {
     for (const name of (await listed(below)).filter(isUnfinished)) {
-      if (Date.now() - (await stat(pathOf(name))).mtimeMs > staleMs) await rm(pathOf(name), { force: true });
+      // Another backup may have renamed it by now.
+      const found = await stat(pathOf(name)).catch(() => undefined);
+      if (found && Date.now() - found.mtimeMs > staleMs) await rm(pathOf(name), { force: true });
     }
   };
 

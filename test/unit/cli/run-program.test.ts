@@ -6,16 +6,17 @@ import { expect, it } from "vitest";
 
 const module = new URL("../../../cli/run-program.ts", import.meta.url).href;
 
-/** Runs `start`, a function's text, as a program; sends SIGTERM once it has written `until`. */
+/** Runs `start`, a function's text, as a program with these options; sends SIGTERM once it has written `until`. */
 async function run(
   start: string,
   until?: string,
+  options = "",
 ): Promise<{ code: number | null; lines: readonly string[]; error: string }> {
   const program = `
     import { setTimeout as sleep } from "node:timers/promises";
     const { runProgram } = await import(${JSON.stringify(module)});
     const say = (line) => process.stdout.write(line + "\\n");
-    const frame = { name: "it", refusalOf: (error) => (error.message === "a refusal" ? error.message : undefined) };
+    const frame = { name: "it", refusalOf: (error) => (error.message === "a refusal" ? error.message : undefined), ${options} };
     process.exitCode = await runProgram(frame, ${start});
     say("ended");
   `;
@@ -65,6 +66,12 @@ it("closes what a start opens after the signal that ended it, and waits for it",
   );
   expect(lines).toEqual(["starting", "first closed", "second closed", "ended"]);
   expect(code).toBe(0);
+});
+
+it("has failed where a signal ends what ends by itself", async () => {
+  const start = "async ({ stopping: signal }) => { say('working'); await sleep(600_000, undefined, { signal }); }";
+  const { code } = await run(start, "working", "endsByItself: true");
+  expect(code).toBe(143);
 });
 
 it("tells a start that waits that it is to end", async () => {
