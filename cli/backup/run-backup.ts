@@ -51,14 +51,19 @@ export async function runBackup(place: string, settings: BackupSettings): Promis
       return figures;
     };
     await requireData(redisClient);
-    const found = await storedProjects(redisClient, settings.projects);
+    const unreadable = new Set<string>();
+    const found = await storedProjects(redisClient, settings.projects, (project) => unreadable.add(project));
+    for (const project of unreadable) say(`${project} is not backed up: what Redis holds of its data can't be read`);
     const done = await writeAll(found, { write, place: opened, keep: settings.keep });
     const report = { beganAt, endedAt: Date.now(), projects: found.length, ...done.figures };
     // A selection says nothing of the others.
-    if (done.isWhole && settings.projects.includes("*")) await writeReport(redisClient, report);
-    return { ended: Promise.resolve(done.isWhole ? 0 : 1) };
+    const isWhole = done.isWhole && unreadable.size === 0;
+    if (isWhole && settings.projects.includes("*")) await writeReport(redisClient, report);
+    return { ended: Promise.resolve(isWhole ? 0 : 1) };
   });
 }
+
+const say = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
 
 async function encryptionFor(recipients: readonly string[]): Promise<(content: Bytes) => Bytes> {
   if (recipients.length === 0) return (content) => content;
@@ -86,9 +91,11 @@ async function* counted(content: Bytes, figures: Figures): Bytes {
 async function storedProjects(
   redisClient: RedisClient,
   patterns: readonly string[],
+  onUnreadable: (project: string) => void,
 ): Promise<readonly StoredProject[]> {
   const found = new Map<string, StoredProject>();
-  for await (const page of dataInventoryPages(redisClient))
+  const tell = (key: string): void => void (isMeant(key, patterns) && onUnreadable(key));
+  for await (const page of dataInventoryPages(redisClient, tell))
     for (const [key, inventory] of page) if (isMeant(key, patterns)) found.set(key, storedProject(key, inventory));
   const all = patterns.filter((pattern) => !pattern.endsWith("*"));
   const missing = all.find((pattern) => !found.has(pattern));
@@ -125,9 +132,7 @@ async function writeAll(
       await removeOldest(place, { project: key, besides: written.name, keep });
     } catch (error) {
       const isTold = [PlaceFailed, StoreUnavailable, StartRefused].some((kind) => error instanceof kind);
-      process.stderr.write(
-        `jsonplane: ${key} is not backed up: ${isTold ? (error as Error).message : describeError(error)}\n`,
-      );
+      say(`${key} is not backed up: ${isTold ? (error as Error).message : describeError(error)}`);
       isWhole = false;
     }
   }

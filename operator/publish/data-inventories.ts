@@ -21,7 +21,10 @@ export async function readDataInventories(redisClient: RedisClient): Promise<Map
 }
 
 /** The same, some at a time. One that is written meanwhile may come twice. */
-export async function* dataInventoryPages(redisClient: RedisClient): AsyncIterable<ReadonlyMap<string, DataInventory>> {
+export async function* dataInventoryPages(
+  redisClient: RedisClient,
+  onUnreadable?: (project: string) => void,
+): AsyncIterable<ReadonlyMap<string, DataInventory>> {
   let cursor = "0";
   do {
     const reply = await redisClient.read(
@@ -39,7 +42,8 @@ export async function* dataInventoryPages(redisClient: RedisClient): AsyncIterab
     for (let at = 0; at < texts.length; at += 2) {
       const [key = "", text = ""] = [texts[at], texts[at + 1]];
       const inventory = parseInventory(text);
-      if (inventory !== undefined) page.set(key, inventory);
+      if (inventory === undefined) onUnreadable?.(key);
+      else page.set(key, inventory);
     }
     yield page;
   } while (cursor !== "0");

@@ -60,6 +60,11 @@ it("nothing of backups is there unless they are switched on", async () => {
   expect(text).not.toMatch(/kind: CronJob|backup-max-age/);
 });
 
+it("the operator says that backups are late only where all are backed up, for it knows of no others", async () => {
+  expect((await backups()).text).toContain("--backup-max-age=26h");
+  expect((await backups("--set=backup.projects={shop/*}")).text).not.toContain("--backup-max-age");
+});
+
 it("a restore never runs by itself, and no pod of either has a token for the API server", async () => {
   const { jobs, podOf } = await backups();
   expect(jobs.map(({ metadata, spec }) => [metadata.name, spec.suspend === true, spec.concurrencyPolicy])).toEqual([

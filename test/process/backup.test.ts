@@ -368,6 +368,15 @@ describe("a backup", () => {
     expect(failed.error).toMatch(why);
   });
 
+  it("has failed where a Project's inventory can't be read, and has the others", async () => {
+    const admin = await openRedisClient(redis.url);
+    await admin.write(configKeys.data, "HSET", configKeys.data, keyOfProject(shop), "{");
+    admin.disconnect();
+    const failed = await backup(placeInFolder());
+    expect(failed).toMatchObject({ code: 1, out: expect.stringContaining("team-a/blog: 3 objects") });
+    expect([failed.error, await report()]).toEqual([expect.stringContaining("default/shop is not"), undefined]);
+  });
+
   it("of some Projects has no others, and doesn't count as one of all", async () => {
     expect((await backup(placeInFolder(), "--projects", "team-a/*")).code).toBe(0);
     expect([await readdir(placeInFolder()), await report()]).toEqual([["team-a"], undefined]);

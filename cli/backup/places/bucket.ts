@@ -1,6 +1,6 @@
 // Backups in a bucket of an S3-compatible service, addressed by path. Each body is signed with its
 // SHA-256, which the service compares; a file of several parts appears with its completion. What
-// answers in place of the service may agree to anything, so that the length is asked for afterwards.
+// answers in place of the service may agree to anything: so the length is asked for afterwards.
 
 import { createHash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
