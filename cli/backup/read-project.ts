@@ -50,8 +50,8 @@ export async function* exportOf(deps: ReadProjectDeps, stored: StoredProject): A
 }
 
 /**
- * Throws StartRefused where Redis has lost its data and nobody has accepted that: the backup of what
- * is left would be the newest one, and take the place of an older one.
+ * Throws StartRefused where Redis has lost its data and nobody has accepted that: the backup of
+ * what is left would be the newest one, and take the place of an older one.
  */
 export async function requireData(redisClient: Pick<RedisClient, "read">): Promise<void> {
   const { meta } = configKeys;

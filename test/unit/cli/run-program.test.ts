@@ -6,7 +6,10 @@ import { expect, it } from "vitest";
 
 const module = new URL("../../../cli/run-program.ts", import.meta.url).href;
 
-/** Runs `start`, a function's text, as a program with these options; sends SIGTERM once it has written `until`. */
+/**
+ * Runs `start`, a function's text, as a program with these options; sends SIGTERM once it has
+ * written `until`.
+ */
 async function run(
   start: string,
   until?: string,
