@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openPart, type PartFile } from "../export/part-file.ts";
 import { type Cleanup, runProgram } from "../run-program.ts";
 import { credentialFrom } from "../service/credential.ts";
+import { fetch } from "../service/fetch.ts";
 import { note } from "../service/notes.ts";
 import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { erase } from "./erase.ts";

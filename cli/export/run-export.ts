@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { credentialFrom } from "../service/credential.ts";
+import { fetch } from "../service/fetch.ts";
 import { note, showProgress } from "../service/notes.ts";
 import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { type DownloadDeps, download } from "./download.ts";

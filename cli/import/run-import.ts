@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExportFault } from "../../core/transfer/export-reader.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
+import { fetch } from "../service/fetch.ts";
 import { note, showProgress } from "../service/notes.ts";
 import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { type ExportFile, openExport } from "./export-file.ts";

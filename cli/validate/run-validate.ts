@@ -6,6 +6,7 @@ import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
 import type { CredentialFiles } from "../service/credential.ts";
+import { fetch } from "../service/fetch.ts";
 import { ServerAway, ServiceRefused } from "../service/service.ts";
 import { checkStored } from "./check-stored.ts";
 

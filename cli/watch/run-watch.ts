@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runProgram } from "../run-program.ts";
 import { credentialFrom } from "../service/credential.ts";
+import { fetch } from "../service/fetch.ts";
 import { ServiceRefused } from "../service/service.ts";
 import { createChangesClient } from "./changes-client.ts";
 import { type WatchedChange, watch } from "./watch.ts";
