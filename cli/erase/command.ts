@@ -1,14 +1,7 @@
 // `jsonplane erase URL --owner NAME`: what one owner has made in a project, to hand it out and to
 // delete it.
 
-import {
-  apiKeyFile,
-  erasedOwner,
-  eraseWithoutAsking,
-  exportFile,
-  ownersIssuer,
-  tokenFile,
-} from "../../core/env/settings.ts";
+import { apiKeyFile, eraseWithoutAsking, exportFile, owner, tokenFile } from "../../core/env/settings.ts";
 import { defineCommand } from "../command.ts";
 
 export const eraseCommand = defineCommand({
@@ -16,8 +9,7 @@ export const eraseCommand = defineCommand({
   summary: "Count, export and delete all objects that one user has created; asks before it deletes",
   argument: { name: "URL", help: "Base URL of a project, such as https://api.example.org/default/shop" },
   settings: {
-    owner: erasedOwner,
-    issuer: ownersIssuer,
+    owner: { ...owner, help: "Whose objects: name of a user, apikey:NAME or external:ISSUER/NAME" },
     exportFile,
     yes: eraseWithoutAsking,
     apiKeyFile,

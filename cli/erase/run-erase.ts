@@ -6,19 +6,17 @@ import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPart, type PartFile } from "../export/part-file.ts";
 import { type Cleanup, runProgram } from "../run-program.ts";
-import { credentialFrom } from "../service/credential.ts";
+import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
 import { note } from "../service/notes.ts";
 import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
 import { erase } from "./erase.ts";
 
-export interface EraseSettings {
+export interface EraseSettings extends CredentialFiles {
+  /** `<creator_type>:<creator>`. */
   readonly owner: string;
-  readonly issuer: string | undefined;
   readonly exportFile: string | undefined;
   readonly yes: boolean;
-  readonly apiKeyFile: string | undefined;
-  readonly tokenFile: string | undefined;
 }
 
 const program = {
@@ -32,7 +30,7 @@ export async function runErase(text: string, settings: EraseSettings): Promise<n
   return await runProgram(program, async (cleanup) => {
     const { stopping: signal } = cleanup;
     const base = baseUrlOf(text);
-    const owner = ownerOf(settings);
+    const { owner } = settings;
     const service = createService({ fetch, authorization: credentialFrom(settings), signal });
     const file = settings.exportFile === undefined ? undefined : await newFile(settings.exportFile, cleanup);
     const out = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -57,12 +55,6 @@ async function newFile(path: string, cleanup: Cleanup): Promise<Pick<PartFile, "
       isComplete = true;
     },
   };
-}
-
-/** As in `_metadata`. */
-function ownerOf({ owner, issuer }: EraseSettings): string {
-  if (issuer !== undefined) return `external:${issuer}/${owner}`;
-  return owner.includes(":") ? owner : `user:${owner}`;
 }
 
 /** Undefined where nobody sits at a terminal. */

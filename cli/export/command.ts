@@ -1,17 +1,7 @@
 // `jsonplane export URL`: writes what a project stores to a file.
 
-import {
-  apiKeyFile,
-  continued,
-  exportFormat,
-  out,
-  owner,
-  resource,
-  rootKey,
-  since,
-  tokenFile,
-} from "../../core/env/settings.ts";
 import { defineCommand } from "../command.ts";
+import { settings } from "./settings.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
@@ -20,7 +10,7 @@ export const exportCommand = defineCommand({
     name: "URL",
     help: "Base URL of a project, such as https://api.example.org/default/shop. Needs a key of role Administrators",
   },
-  settings: { out, format: exportFormat, resource, rootKey, owner, since, continued, apiKeyFile, tokenFile },
+  settings,
   run: async (given, url) => {
     const { runExport } = await import("./run-export.ts");
     return await runExport(url, given);

@@ -1,14 +1,28 @@
-// What `jsonplane export` is asked for.
+// What `jsonplane export` can be given, by flags or environment variables.
 
-import type { CredentialFiles } from "../service/credential.ts";
+import {
+  apiKeyFile,
+  continued,
+  exportFormat,
+  out,
+  owner,
+  resource,
+  rootKey,
+  since,
+  tokenFile,
+} from "../../core/env/settings.ts";
+import type { CommandSettings } from "../command.ts";
 
-export interface ExportSettings extends CredentialFiles {
-  readonly format: "ndjson" | "csv";
-  readonly out: string | undefined;
-  readonly resource: readonly string[] | undefined;
-  readonly rootKey: readonly string[] | undefined;
-  readonly owner: string | undefined;
-  /** A file with an export, or a position. */
-  readonly since: string | undefined;
-  readonly continued: boolean;
-}
+export const settings = {
+  out,
+  format: exportFormat,
+  resource,
+  rootKey,
+  owner,
+  since,
+  continued,
+  apiKeyFile,
+  tokenFile,
+};
+
+export type ExportSettings = CommandSettings<typeof settings, never>;

@@ -3,7 +3,7 @@
 
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { ExportFault, ExportReader, type NumberedItem, readExport } from "../../core/transfer/export-reader.ts";
+import { ExportFault, ExportReader, type NumberedItem } from "../../core/transfer/export-reader.ts";
 import type { ExportHead } from "../../core/transfer/lines.ts";
 import { ReplacedLines, type StoredItem } from "../../core/transfer/replaced-lines.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
@@ -40,7 +40,7 @@ export async function readBackup(
       const content = place.read(name);
       const decrypted = isEncrypted && decrypt !== undefined ? decrypt(content) : content;
       await pipeline(decrypted, createGunzip(), async (lines: Bytes) => {
-        for await (const items of readExport(reader, lines)) await take(items);
+        for await (const piece of lines) await take(reader.push(piece));
       });
       return reader.finish().head;
     } catch (cause) {

@@ -1,9 +1,8 @@
 // An order of the operator to copy stored data of one Project into another one of its namespace,
 // and what a replica says of it. None of it has values of an object.
 
-import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import { copyingLockKey, copyProgressKey } from "./config-keys.ts";
-import type { OrderKind } from "./order-kind.ts";
+import { orderKind } from "./order-kind.ts";
 import type { ProjectRef } from "./types.ts";
 
 export interface CopyOrder {
@@ -74,31 +73,16 @@ export function describeCopied(
   return `${done}; not copied: ${refused}, such as ${what}${pointer === undefined ? "" : ` at ${pointer || "/"}`} (${reason})`;
 }
 
-const what = "copy";
-
-export const copies: OrderKind<CopyOrder, CopyProgress, CopyResult> = {
-  what,
+export const copies = orderKind<CopyOrder, CopyProgress, CopyResult>({
+  what: "copy",
   progressKey: copyProgressKey,
   lockKey: copyingLockKey,
-  write: (order) => JSON.stringify({ what, ...order }),
-  read(text) {
-    const read = parseOrUndefined(text) as (Partial<CopyOrder> & { readonly what?: unknown }) | null | undefined;
-    if (read?.what !== what) return undefined;
-    const { what: _what, ...order } = read;
-    const { project, uid, source, resources, rootKeys, omit } = order;
-    const names = [project?.namespace, project?.name, uid, source?.name, source?.uid];
-    if (names.some((name) => typeof name !== "string")) return undefined;
-    return [resources, rootKeys, omit].every(Array.isArray) ? (order as CopyOrder) : undefined;
-  },
-  readProgress(text) {
-    const read = parseOrUndefined(text) as Partial<CopyProgress> | null | undefined;
-    return typeof read?.at === "number" && hasFigures(read) ? (read as CopyProgress) : undefined;
-  },
-  readResult(text) {
-    const read = parseOrUndefined(text) as Partial<CopyResult> | null | undefined;
-    return typeof read?.endedAt === "number" && hasFigures(read) ? (read as CopyResult) : undefined;
-  },
-};
+  isOrder: ({ uid, source, resources, rootKeys, omit }) =>
+    [uid, source?.name, source?.uid].every((name) => typeof name === "string") &&
+    [resources, rootKeys, omit].every(Array.isArray),
+  isProgress: (read) => typeof read.at === "number" && hasFigures(read),
+  isResult: hasFigures,
+});
 
 function hasFigures({ copied, refused, examples }: Partial<CopyFigures>): boolean {
   return typeof copied === "number" && typeof refused === "number" && Array.isArray(examples);

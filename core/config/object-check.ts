@@ -2,10 +2,9 @@
 // replica says of it. None of it has values of an object.
 
 import { createHash } from "node:crypto";
-import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import { canonical } from "./canonical.ts";
 import { checkingLockKey, checkProgressKey } from "./config-keys.ts";
-import type { OrderKind } from "./order-kind.ts";
+import { orderKind } from "./order-kind.ts";
 import type { JsonObject, ProjectRef } from "./types.ts";
 
 /**
@@ -79,33 +78,15 @@ export function schemaDigest(schema: JsonObject): string {
   return createHash("sha256").update(canonical(schema)).digest("hex").slice(0, 32);
 }
 
-const what = "check";
-
-export const objectChecks: OrderKind<CheckOrder, CheckProgress, CheckResult> = {
-  what,
+export const objectChecks = orderKind<CheckOrder, CheckProgress, CheckResult>({
+  what: "check",
   progressKey: checkProgressKey,
   lockKey: checkingLockKey,
-  write: (order) => JSON.stringify({ what, ...order }),
-  read(text) {
-    const read = parseOrUndefined(text) as (Partial<CheckOrder> & { readonly what?: unknown }) | null | undefined;
-    if (read?.what !== what) return undefined;
-    const { what: _what, ...order } = read;
-    const { project, resource, uid, schema, stage } = order;
-    const names = [project?.namespace, project?.name, resource, uid, schema, stage];
-    return names.every((name) => typeof name === "string") ? (order as CheckOrder) : undefined;
-  },
-  readProgress: readCheckProgress,
-  readResult(text) {
-    const read = parseOrUndefined(text) as Partial<CheckResult> | null | undefined;
-    return typeof read?.endedAt === "number" && hasFigures(read) ? (read as CheckResult) : undefined;
-  },
-};
-
-/** Where it can't be read, the check begins anew. */
-function readCheckProgress(text: string): CheckProgress | undefined {
-  const read = parseOrUndefined(text) as Partial<CheckProgress> | null | undefined;
-  return typeof read?.after === "string" && hasFigures(read) ? (read as CheckProgress) : undefined;
-}
+  isOrder: ({ resource, uid, schema, stage }) =>
+    [resource, uid, schema, stage].every((name) => typeof name === "string"),
+  isProgress: (read) => typeof read.after === "string" && hasFigures(read),
+  isResult: hasFigures,
+});
 
 function hasFigures({ checked, invalid, examples }: Partial<CheckFigures>): boolean {
   return typeof checked === "number" && typeof invalid === "number" && Array.isArray(examples);

@@ -293,20 +293,6 @@ export const tokenFile = {
   read: readText,
 } as const satisfies Setting<string>;
 
-export const erasedOwner = {
-  flag: "owner",
-  placeholder: "NAME",
-  help: "Whose objects: name of the user, with --issuer as its tokens say; or apikey:NAME",
-  read: readText,
-} as const satisfies Setting<string>;
-
-export const ownersIssuer = {
-  flag: "issuer",
-  placeholder: "NAME",
-  help: "The owner is a user of this external issuer of the Project",
-  read: readText,
-} as const satisfies Setting<string>;
-
 export const exportFile = {
   flag: "export",
   placeholder: "FILE",
@@ -362,6 +348,7 @@ export const since = {
 } as const satisfies Setting<string>;
 
 export const continued = switchSetting("continue", "Go on with an export to --out that was broken off, in FILE.part");
+
 export const importMode = {
   flag: "mode",
   placeholder: "MODE",

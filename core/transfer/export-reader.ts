@@ -160,15 +160,3 @@ export class ExportReader {
     return new ExportFault(this.#lines, reason);
   }
 }
-
-/** The items of a file, those of a piece together. Throws ExportFault, and what reading throws. */
-export async function* readExport(
-  reader: ExportReader,
-  pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<readonly NumberedItem[]> {
-  for await (const piece of pieces) {
-    const items = reader.push(piece);
-    if (items.length > 0) yield items;
-  }
-  reader.finish();
-}

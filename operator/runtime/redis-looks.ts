@@ -1,10 +1,12 @@
 // What is found in Redis now and then for metrics: how much memory its servers use, when their
 // certificates end, and, where backups are expected, what the last one says of itself.
 
+import { type BackupReport, lastBackupField, readBackupReport } from "../../core/config/backup-report.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { optionalText } from "../../core/redis/reply.ts";
 import type { ExpectedBackups } from "../observe/config-metrics.ts";
 import { lookAtRedis, type RedisServer } from "../observe/figures.ts";
-import { readLastBackup } from "../publish/last-backup.ts";
 import type { OperatorSettings } from "./operator-context.ts";
 
 export interface RedisLooks {
@@ -35,4 +37,10 @@ export function createRedisLooks({ settings, redisClient }: RedisLooksDeps): Red
       backups = { maxAgeSeconds, last: await readLastBackup(opened) };
     },
   };
+}
+
+/** Undefined while there was none. */
+async function readLastBackup(redisClient: RedisClient): Promise<BackupReport | undefined> {
+  const text = await redisClient.read(configKeys.backup, "HGET", configKeys.backup, lastBackupField);
+  return readBackupReport(optionalText(text) ?? "");
 }

@@ -13,7 +13,7 @@ import {
 } from "../../core/config/copy-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
-import { isDeleting } from "../model/project-objects.ts";
+import { isDeleting, projectRefOf } from "../model/project-objects.ts";
 import { isPopulated, reportedCopy, resultIn } from "../model/reported-copy.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { OrderState } from "../publish/replica-orders.ts";
@@ -76,7 +76,7 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
       source,
       sourceWaits: source !== undefined && awaitsCopy(source),
       from: await redis.publisher.load(sourceRef),
-      into: await redis.publisher.load(refOf(project)),
+      into: await redis.publisher.load(projectRefOf(project)),
       rolloutOf: redis.acknowledgements.rolloutOf,
     });
     const standing = await known.of(project.metadata.uid, redis.copyOrders);
@@ -112,7 +112,7 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
   return {
     async reportOf(project, redis) {
       if (project?.spec.dataSourceRef === undefined || isDeleting(project)) return undefined;
-      const { data } = await redis.publisher.load(refOf(project));
+      const { data } = await redis.publisher.load(projectRefOf(project));
       if (isPopulated(project.status)) {
         const result = resultIn(reportedCopy(project.status));
         if (data?.copied === undefined && result !== undefined) await recordCopied(project, result, redis);
@@ -120,7 +120,7 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
       }
       if (data?.copied !== undefined) return { figures: data.copied };
       const report = await advance(project, redis);
-      said.set(keyOfProject(refOf(project)), { text: textOf(await look(project, redis)), at: now() });
+      said.set(keyOfProject(projectRefOf(project)), { text: textOf(await look(project, redis)), at: now() });
       return report;
     },
     async refresh() {
@@ -146,17 +146,13 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
 
 /** With the data, so that it lasts as long as they do. */
 async function recordCopied(project: Project, copied: CopyResult, { publisher }: CopyingRedis): Promise<void> {
-  const { data } = await publisher.load(refOf(project));
-  if (data !== undefined) await publisher.writeData(refOf(project), { ...data, copied });
+  const { data } = await publisher.load(projectRefOf(project));
+  if (data !== undefined) await publisher.writeData(projectRefOf(project), { ...data, copied });
 }
 
 /** Whether its data are still to come from another Project. */
 export function awaitsCopy(project: Project): boolean {
   return project.spec.dataSourceRef !== undefined && !isDeleting(project) && !isPopulated(project.status);
-}
-
-function refOf({ metadata: { namespace, name } }: Project): ProjectRef {
-  return { namespace, name };
 }
 
 /** Changes whenever the status is to say something else, figures aside. */

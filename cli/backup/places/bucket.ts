@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
+import { reasonOf } from "../../service/service.ts";
 import { StartRefused } from "../../start-refused.ts";
 import { type Place, PlaceFailed } from "./place.ts";
 
@@ -129,7 +130,7 @@ function createRequests({ bucket, ...settings }: BucketOptions): Ask {
         ...(method !== "GET" && { signal: AbortSignal.timeout(patienceMs) }),
       })
       .catch((cause: unknown) => {
-        throw new PlaceFailed(`The bucket ${bucket} at ${endpoint} can't be reached: ${reasonOf(cause)}`, { cause });
+        throw new PlaceFailed(`The bucket ${bucket} at ${endpoint} can't be reached${reasonOf(cause)}`, { cause });
       });
     if (answer.ok) return answer;
     const text = await answer.text().catch(() => "");
@@ -139,12 +140,6 @@ function createRequests({ bucket, ...settings }: BucketOptions): Ask {
 
 function refusedBy(method: string, path: string, reason: string): PlaceFailed {
   return new PlaceFailed(`The bucket refuses ${method} ${path}: ${reason}`);
-}
-
-/** `fetch` says only that it failed; why, its cause does. */
-function reasonOf(error: unknown): string {
-  const { code, cause, message } = error as NodeJS.ErrnoException & { readonly cause?: NodeJS.ErrnoException };
-  return cause?.code ?? (typeof code === "string" ? code : message);
 }
 
 /** Texts of all elements of that name. Keys of backups have no character that XML escapes. */

@@ -13,6 +13,7 @@ import type { ProjectRef } from "../../../core/config/types.ts";
 import type { DataStore } from "../../../dataplane/store/port.ts";
 import { type CopyStepsDeps, copySteps } from "../../../dataplane/transfer/carry-out-copies.ts";
 import type { Project } from "../../../operator/model/objects.ts";
+import { projectRefOf } from "../../../operator/model/project-objects.ts";
 import { type CopyPlan, planCopy, type WhyNotCopied } from "../../../operator/stored-data/copy-plan.ts";
 import { storedObject } from "../data-folder/dev-state.ts";
 import type { DevMessage, MessageFacts } from "../report/messages.ts";
@@ -71,10 +72,10 @@ export function createDevCopies(deps: CopyStepsDeps & { readonly store: Store })
           source: projects.get(keyOfProject(sourceRef)),
           sourceWaits: false,
           from: publishedOf(facts, sourceRef),
-          into: publishedOf(facts, refOf(project)),
+          into: publishedOf(facts, projectRefOf(project)),
           rolloutOf: () => "programmed",
         });
-        const key = keyOfProject(refOf(project));
+        const key = keyOfProject(projectRefOf(project));
         const text = await become(plan);
         if (text !== undefined && said.get(key) !== text) messages.push({ text: `Project/${key}: ${text}` });
         said.set(key, text ?? "");
@@ -87,11 +88,7 @@ export function createDevCopies(deps: CopyStepsDeps & { readonly store: Store })
 function projectsIn({ known }: MessageFacts): ReadonlyMap<string, Project> {
   const objects = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
   const projects = objects.filter((object) => object.kind === "Project");
-  return new Map(projects.map((project) => [keyOfProject(refOf(project)), project]));
-}
-
-function refOf({ metadata: { namespace, name } }: Project): ProjectRef {
-  return { namespace, name };
+  return new Map(projects.map((project) => [keyOfProject(projectRefOf(project)), project]));
 }
 
 function publishedOf({ published }: MessageFacts, ref: ProjectRef) {
