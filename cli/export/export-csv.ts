@@ -3,33 +3,25 @@
 
 import { type Service, ServiceRefused } from "../service/service.ts";
 import { downloadCsv } from "./download-csv.ts";
-import { openPart } from "./part-file.ts";
+import { openPart, standardOutput } from "./part-file.ts";
 import type { ExportSettings } from "./settings.ts";
 
-export interface CsvExport {
-  readonly service: Service;
-  /** Of the project, without a slash at its end. */
-  readonly base: string;
-  readonly toStdout: (bytes: Buffer) => Promise<void>;
-}
-
-/** Resolves with the number of bytes. */
-export async function exportCsv({ service, base, toStdout }: CsvExport, settings: ExportSettings): Promise<number> {
+/** Resolves with the number of bytes. `base` = of the project, without a slash at its end. */
+export async function exportCsv(service: Service, base: string, settings: ExportSettings): Promise<number> {
   const collection = collectionOf(base, settings);
-  const { out } = settings;
-  const part = out === undefined ? undefined : await openPart(out);
+  const part = settings.out === undefined ? standardOutput : await openPart(settings.out);
   let written = 0;
   const write = async (bytes: Buffer): Promise<void> => {
     written += bytes.length;
-    await (part?.write ?? toStdout)(bytes);
+    await part.write(bytes);
   };
   try {
     await downloadCsv({ service, write }, collection);
   } catch (error) {
-    await part?.discard();
+    await part.discard();
     throw error;
   }
-  await part?.complete();
+  await part.complete();
   return written;
 }
 

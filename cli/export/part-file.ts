@@ -17,6 +17,17 @@ export interface PartFile {
   discard(): Promise<void>;
 }
 
+/** In the place of a file: what was written stays. */
+export const standardOutput: PartFile = {
+  write: (bytes) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+    }),
+  complete: async () => undefined,
+  close: async () => undefined,
+  discard: async () => undefined,
+};
+
 /** Data of others: nobody else reads it. */
 const mode = 0o600;
 

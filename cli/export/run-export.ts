@@ -10,14 +10,14 @@ import { type DownloadDeps, download } from "./download.ts";
 import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
 import { lastPosition } from "./last-position.ts";
-import { continuePart, openPart } from "./part-file.ts";
+import { continuePart, openPart, type PartFile, standardOutput } from "./part-file.ts";
 import type { ExportSettings } from "./settings.ts";
 
 export async function runExport(base: string, settings: ExportSettings): Promise<number> {
   try {
     const service = createService({ fetch, authorization: credentialFrom(settings) });
     if (settings.format === "csv") {
-      const bytes = await exportCsv({ service, base: baseUrlOf(base), toStdout }, settings);
+      const bytes = await exportCsv(service, baseUrlOf(base), settings);
       note(`Exported ${sizeOf(bytes)}${toFile(settings)}`);
       return 0;
     }
@@ -56,27 +56,24 @@ async function write(
   deps: Omit<DownloadDeps, "write">,
   url: URL,
   file: GrowingExport,
-  { out, continued }: ExportSettings,
+  settings: ExportSettings,
 ): Promise<void> {
-  if (out === undefined) {
-    if (continued) throw new ServiceRefused("--continue needs --out: what was written elsewhere is not known");
-    return await download({ ...deps, write: toStdout }, url, file);
-  }
-  const part = continued ? await continuePart(out, file) : await openPart(out);
+  const part = await partOf(settings, file);
   try {
     await download({ ...deps, write: part.write }, url, file);
   } catch (error) {
     await part.close();
-    if (file.lines > 0) note(`${out}.part has what came so far; go on with --continue`);
+    if (settings.out !== undefined && file.lines > 0)
+      note(`${settings.out}.part has what came so far; go on with --continue`);
     throw error;
   }
   await part.complete();
 }
 
-function toStdout(bytes: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
+async function partOf({ out, continued }: ExportSettings, file: GrowingExport): Promise<PartFile> {
+  if (out !== undefined) return continued ? await continuePart(out, file) : await openPart(out);
+  if (continued) throw new ServiceRefused("--continue needs --out: what was written elsewhere is not known");
+  return standardOutput;
 }
 
 function amount({ lines, bytes }: GrowingExport): string {

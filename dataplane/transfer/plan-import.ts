@@ -1,13 +1,13 @@
 // What an import is to do, decided from caller and query. Refuses with 401, 403 and
 // `invalid_parameter`.
 
-import { Problem } from "../../core/errors/problem.ts";
 import type { ProjectLimiter } from "../admission/fair-share.ts";
 import { requirePermission } from "../authorize/authorize.ts";
 import { queryParameters } from "../objects/list/query-parameters.ts";
 import type { CollectionPreparer } from "../objects/prepare-collection.ts";
 import type { OperationDeps, PlanBase, PlanDeps, PlanInput, PlannedRequest } from "../operation/plan.ts";
 import type { DataStore } from "../store/port.ts";
+import { invalid } from "./asked-export.ts";
 import type { WriteMode } from "./write-object.ts";
 
 export interface ImportPlan extends PlanBase {
@@ -39,12 +39,8 @@ function parametersOf(query: string): { readonly mode: WriteMode; readonly isDry
   const { _mode: mode = "create", _dryRun: dryRun = "false", ...others } = Object.fromEntries(queryParameters(query));
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw wrong(`An import has the parameters \`_mode\` and \`_dryRun\`, and no \`${unknown}\``);
-  if (mode !== "create" && mode !== "replace") throw wrong("`_mode` must be `create` or `replace`");
-  if (dryRun !== "true" && dryRun !== "false") throw wrong("`_dryRun` must be `true` or `false`");
+    throw invalid(`An import has the parameters \`_mode\` and \`_dryRun\`, and no \`${unknown}\``);
+  if (mode !== "create" && mode !== "replace") throw invalid("`_mode` must be `create` or `replace`");
+  if (dryRun !== "true" && dryRun !== "false") throw invalid("`_dryRun` must be `true` or `false`");
   return { mode, isDryRun: dryRun === "true" };
-}
-
-function wrong(detail: string): Problem {
-  return new Problem("invalid_parameter", detail);
 }
