@@ -35,21 +35,30 @@ export function stepsOf(
 ): (before: CheckProgress | undefined) => Promise<CheckedStep> {
   return async (before) => {
     if (before?.rewrites === true) {
-      const rewritten = await migrateStep(step, before);
-      const { invalid, migrated = 0 } = rewritten.figures;
-      return rewritten.isDone && invalid === 0 ? anew(rewritten, { replaced: migrated }) : rewritten;
+      return afterRewriting(await migrateStep(step, before), before.replaced);
     }
     return afterCheck(await checkStep(step, before ?? nothingChecked), stage, before?.replaced);
   };
 }
 
+/** `replaced` = how many objects were, before this pass; one that replaces none more is the last. */
+function afterRewriting(rewritten: CheckedStep, replaced = 0): CheckedStep {
+  const { figures, isDone, characters } = rewritten;
+  if (!isDone) return { isDone, figures: { ...figures, replaced }, characters };
+  const { invalid, migrated = 0 } = figures;
+  return invalid > 0 || migrated === replaced ? rewritten : anew(rewritten, { replaced: migrated });
+}
+
 /** `replaced` = how many objects were, before this check. */
 function afterCheck(checked: CheckedStep, stage: CheckStage, replaced: number | undefined): CheckedStep {
   const { figures, isDone, characters } = checked;
-  if (!isDone) return { isDone, figures: { ...figures, ...(replaced !== undefined && { replaced }) }, characters };
+  const before = replaced !== undefined && { replaced };
+  if (!isDone) return { isDone, figures: { ...figures, ...before }, characters };
   const total = replaced !== undefined && { migrated: replaced };
   const isToRewrite = stage === "final" && figures.invalid === 0 && figures.migrated !== undefined;
-  return isToRewrite ? anew(checked, { rewrites: true, ...total }) : { ...checked, figures: { ...figures, ...total } };
+  return isToRewrite
+    ? anew(checked, { rewrites: true, ...total, ...before })
+    : { ...checked, figures: { ...figures, ...total } };
 }
 
 function anew({ characters }: CheckedStep, more: Partial<CheckProgress>): CheckedStep {
