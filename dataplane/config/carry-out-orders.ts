@@ -194,15 +194,15 @@ class CarriedOrder<Order, Progress, Result> {
     return (await pauseUnlessAborted(systemTimers, pauseMs, this.#given.signal)) ? "goes on" : "interrupted";
   }
 
-  /** Undefined where it can't be begun here, or is over: the replica may have stood still. */
+  /** Undefined where it can't be begun here, or is over by now. */
   async #begun(): Promise<Step<Progress, Result> | undefined> {
     const { order, signal } = this.#given;
-    if (this.#work.beginsEachTurn) this.#step = undefined;
-    if (this.#step === undefined && (await this.#isOpen())) {
-      this.#step = await this.#work.begin(order, signal);
-      this.#progress = await this.#kept();
-    }
-    return this.#step;
+    if (this.#step !== undefined) return this.#step;
+    if (!(await this.#isOpen())) return undefined;
+    const step = await this.#work.begin(order, signal);
+    this.#progress = await this.#kept();
+    if (!this.#work.beginsEachTurn) this.#step = step;
+    return step;
   }
 
   async #kept(): Promise<Progress | undefined> {
