@@ -49,8 +49,8 @@ export interface CheckFigures {
 
 /**
  * `after` = id of the object that was checked last, empty before the first. `rewrites`: all were
- * checked, and those that the patch is for are being replaced. `replaced`: how many were, before all
- * are checked again.
+ * checked, and those that the patch is for are being replaced. `replaced`: how many were, before
+ * all are checked again.
  */
 export type CheckProgress = CheckFigures & {
   readonly after: string;
