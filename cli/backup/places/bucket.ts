@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
+import { install } from "undici";
 import { reasonOf } from "../../service/service.ts";
 import { StartRefused } from "../../start-refused.ts";
 import { type Place, PlaceFailed } from "./place.ts";
@@ -115,6 +116,8 @@ function createRequests({ bucket, ...settings }: BucketOptions): Ask {
   const endpoint = settings.s3Endpoint ?? `https://s3.${s3Region}.amazonaws.com`;
   const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey };
   const client = new AwsClient({ ...credentials, region: s3Region, service: "s3", retries: 3 });
+  // For the client, which takes the global fetch: see cli/service/fetch.ts.
+  install();
   return async (method, { key, query = {}, body }) => {
     const url = new URL(`${endpoint}/${bucket}/${key}`.replace(/\/$/, ""));
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
