@@ -151,6 +151,9 @@ test("what does not fit its schema is told; where there is no room it waits; con
   expect(full["Populated"]?.message).toContain("raise spec.limits.quota");
   await tenant.edit("Project", "shop", { copies: { allow: "Nobody" } });
   await tenant.reports("Project", "preview", "CopyNotAllowed", patience);
+  // It stays deleted when the copy goes on.
+  await tenant.reports("ProjectUser", "preview-ada", "Ready", patience);
+  await api.send("preview", `/api/notes/${ids[1]}`, { method: "DELETE" });
   await tenant.edit("Project", "preview", { limits: { quota: { objects: 9 } } });
   await tenant.edit("Project", "shop", { copies: { allow: "Namespace" } });
   await tenant.reports("Project", "preview", "Ready", patience);
@@ -163,6 +166,9 @@ test("what does not fit its schema is told; where there is no room it waits; con
       examples: [{ resource: "notes", id: ids[0], pointer: "/price", reason: "minimum" }],
     },
   });
+
+  const left = await api.send("preview", "/api/notes");
+  expect(left.json<{ items: { id: string }[] }>().items.map(({ id }) => id)).toEqual([ids[2]]);
 
   // Another one that can't end.
   const second = { ...preview({ limits: { quota: { objects: 1 } } }), metadata: { name: "second" } };
