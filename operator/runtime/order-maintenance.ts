@@ -34,7 +34,12 @@ export function createOrderMaintenance({ context, enqueue, redis }: OrderMainten
     resourceOf: (key, uid) =>
       caches.index.objectsOf(projectOfKey(key)).resources.find(({ metadata }) => metadata.uid === uid),
   });
-  const copies = createDataCopies({ ...common, redis, projectOf: (ref) => caches.index.projectOf(ref) });
+  const copies = createDataCopies({
+    ...common,
+    redis,
+    projectOf: (ref) => caches.index.projectOf(ref),
+    isCurrent: caches.isCurrent,
+  });
   return {
     checks,
     copies,

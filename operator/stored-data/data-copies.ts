@@ -48,6 +48,8 @@ export interface DataCopiesDeps {
   readonly redis: () => CopyingRedis | undefined;
   /** As it is now; undefined = it is gone. */
   readonly projectOf: (ref: ProjectRef) => Project | undefined;
+  /** False of a namespace whose objects are not known: a Project missing there may exist. */
+  readonly isCurrent: (namespace: string) => boolean;
   /** Has the Project looked at, and its status written. */
   readonly enqueue: (key: string) => void;
 }
@@ -63,7 +65,8 @@ interface Look {
   readonly state: CopyState;
 }
 
-export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: DataCopiesDeps): DataCopies {
+export function createDataCopies(deps: DataCopiesDeps): DataCopies {
+  const { now, redis: openRedis, projectOf, isCurrent, enqueue } = deps;
   const known = new KnownOrders<CopyOrder, CopyProgress, CopyResult>(copies.what);
   /** By key, of Projects that are to be copied into: what the status says, and since when. */
   const said = new Map<string, { readonly text: string; readonly at: number }>();
@@ -98,6 +101,11 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
     return { why: whyNow(plan), ...figuresIn(state) };
   };
 
+  const isOver = ({ project: ref, uid }: CopyOrder): boolean => {
+    const project = projectOf(ref);
+    return isCurrent(ref.namespace) && !(project?.metadata.uid === uid && awaitsCopy(project));
+  };
+
   const refreshOne = async (key: string, redis: CopyingRedis): Promise<void> => {
     const project = projectOf(projectOfKey(key));
     if (project === undefined || !awaitsCopy(project)) return void said.delete(key);
@@ -127,21 +135,21 @@ export function createDataCopies({ now, redis: openRedis, projectOf, enqueue }: 
       const redis = openRedis();
       if (redis === undefined) return;
       for (const order of await known.all(redis.copyOrders)) {
-        const project = projectOf(order.project);
-        const isWanted = project?.metadata.uid === order.uid && awaitsCopy(project);
-        if (!isWanted) await known.forget(order, redis.copyOrders);
+        if (isOver(order)) await known.forget(order, redis.copyOrders);
       }
-      // One that can't be read, such as on another node of a Cluster, hides no other.
-      let failure: unknown;
-      for (const key of [...said.keys()]) {
-        await refreshOne(key, redis).catch((error: unknown) => {
-          failure ??= error;
-        });
-      }
-      if (failure !== undefined) throw failure;
+      await visitAll([...said.keys()], (key) => refreshOne(key, redis));
     },
     onSessionBegun: () => known.readAgain(),
   };
+}
+
+/**
+ * One that fails, such as on another node of a Cluster, hides no other. Throws the first failure.
+ */
+async function visitAll(keys: readonly string[], visit: (key: string) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const key of keys) await visit(key).catch((error: unknown) => void failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** With the data, so that it lasts as long as they do. */

@@ -19,6 +19,7 @@ let rollout: RolloutState;
 let enqueued: string[];
 let copies: DataCopies;
 let unreadable: string | undefined;
+let isCurrent: boolean;
 
 const redis = {
   copyOrders: {
@@ -49,7 +50,7 @@ const inventory: DataInventory = { policy: "Delete", projectUid: "", entries: []
 
 beforeEach(() => {
   [now, given, states, enqueued, rollout] = [0, new Map(), new Map(), [], "programmed"];
-  [projects, published, unreadable] = [new Map(), new Map(), undefined];
+  [projects, published, unreadable, isCurrent] = [new Map(), new Map(), undefined, true];
   declare("shop", { copies: { allow: "Namespace" } });
   declare("preview", {
     dataSourceRef: { kind: "Project", name: "shop" },
@@ -65,6 +66,7 @@ function start(): void {
     now: () => now,
     redis: () => redis,
     projectOf: ({ name }) => projects.get(name),
+    isCurrent: () => isCurrent,
     enqueue: (key) => void enqueued.push(key),
   });
 }
@@ -265,8 +267,11 @@ it("what was copied stands with the data and in the status, and whichever is los
   expect(given.size).toBe(0);
 });
 
-it("the order of a Project that goes is taken back", async () => {
+it("the order of a Project that goes is taken back, but not where the objects are not known now", async () => {
   await pass();
   projects.delete("preview");
+  isCurrent = false;
+  expect([await looked(), given.size]).toEqual([[], 1]);
+  isCurrent = true;
   expect([await looked(), given.size]).toEqual([[], 0]);
 });
