@@ -41,7 +41,7 @@ export function stepsOf(
   };
 }
 
-/** `replaced` = how many objects were, before this pass; one that replaces none more is the last. */
+/** `replaced` = how many objects were, before this pass. One that replaces none is the last. */
 function afterRewriting(rewritten: CheckedStep, replaced = 0): CheckedStep {
   const { figures, isDone, characters } = rewritten;
   if (!isDone) return { isDone, figures: { ...figures, replaced }, characters };
