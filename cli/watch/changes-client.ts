@@ -42,7 +42,7 @@ export function createChangesClient(options: ClientOptions): ChangesClient {
       const open = async (aborted: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
         const response = await service.read(url, { Accept: eventStream, ...from }, aborted);
         requireType(response, url, eventStream, "a stream of changes");
-        return response.body ?? new Blob().stream();
+        return response.body ?? new Blob([]).stream();
       };
       const parser = new ServerSentEventParser();
       return { events: orAway(readEventStream(open, parser, signal)), retryMs: () => parser.retryMs };
