@@ -61,7 +61,7 @@ interface PipelineDeps
   extends DecideDeps,
     Omit<ObjectsDeps, "decideAgainIfChanged">,
     Omit<DocumentsDeps, "decideAgainIfChanged">,
-    Omit<ExportDeps, "decideAgainIfChanged">,
+    Omit<ExportDeps, "decideAgainIfChanged" | "exportsUnderWay">,
     SessionRouteDeps,
     OpenapiDeps {
   readonly directory: Directory;
@@ -93,7 +93,11 @@ interface Pipeline {
 export function createPipeline(deps: PipelineDeps): (incoming: IncomingRequest) => Promise<Answer> {
   const objects = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "objects") };
   const documents = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "document") };
-  const exports = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "export") };
+  const exports = {
+    ...deps,
+    exportsUnderWay: new Map(),
+    decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "export"),
+  };
   const imports = { ...deps, decideAgainIfChanged: decidingAgain(deps, (plan) => plan.kind === "import") };
   return serve.bind(undefined, { deps, objects, documents, exports, imports });
 }

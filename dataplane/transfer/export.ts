@@ -6,6 +6,7 @@ import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { createGzip, constants as zlib } from "node:zlib";
 import Negotiator from "negotiator";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
 import { errorLine, exportMediaType } from "../../core/transfer/lines.ts";
@@ -18,10 +19,16 @@ import type { ExportRequest } from "./plan-export.ts";
 export interface ExportDeps extends Omit<LinesDeps, "takeRoom"> {
   /** For what a client has not read yet. */
   readonly room: UnreadRoom;
+  /** How many exports each project has under way, by its key. */
+  readonly exportsUnderWay: Map<string, number>;
   /** Called with what broke an export off and is no fault of its client. */
   readonly onExportFailed: (error: unknown) => void;
 }
 
+/** Of one project. One whose client reads slowly keeps two batches in memory. */
+const maxAtOnce = 4;
+
+/** Throws Problem `project_busy` where the project has as many exports under way as it may. */
 export async function carryOutExport(deps: ExportDeps, decided: ExportRequest): Promise<HttpResponse> {
   const request = await outliving(deps, decided);
   const { headers, method } = request.incoming.request;
@@ -38,14 +45,16 @@ export async function carryOutExport(deps: ExportDeps, decided: ExportRequest): 
   };
   if (method === "HEAD") return answered;
   const starts = await startsOf(deps.store, request.plan);
+  requireFew(deps, request);
   const stream = (response: ServerResponse): void => {
     const leaving = new AbortController();
     response.once("close", () => leaving.abort());
     const takeRoom = (bytes: number) => deps.room.take(request.plan.project, bytes, leaving.signal);
-    const lines = orBrokenOff(deps, request, exportLines({ ...deps, takeRoom }, request, starts));
+    const lines = oneOfFew(deps, request, exportLines({ ...deps, takeRoom }, request, starts));
+    const whole = orBrokenOff(deps, request, lines);
     // A better compression would halve the rate, for a tenth of the bytes.
     const gzip = isCompressed ? createGzip({ level: zlib.Z_BEST_SPEED }) : undefined;
-    const sent = gzip === undefined ? pipeline(lines, response) : pipeline(lines, gzip, response);
+    const sent = gzip === undefined ? pipeline(whole, response) : pipeline(whole, gzip, response);
     // It fails where the client leaves.
     sent.catch(() => undefined);
   };
@@ -57,6 +66,32 @@ async function outliving(deps: ExportDeps, request: ExportRequest): Promise<Expo
   if (request.plan.caller.kind !== "user") return request;
   const incoming = { ...request.incoming, outlivesToken: true };
   return await deps.decideAgainIfChanged({ ...request, incoming, generation: Number.NaN });
+}
+
+type UnderWay = Pick<ExportDeps, "exportsUnderWay">;
+
+function requireFew({ exportsUnderWay }: UnderWay, { plan }: ExportRequest): void {
+  if ((exportsUnderWay.get(keyOfProject(plan.project.config)) ?? 0) < maxAtOnce) return;
+  const detail = `The project has ${maxAtOnce} exports under way, as many as one replica sends at once; try again`;
+  throw new Problem("project_busy", detail, { headers: { "Retry-After": "5" } });
+}
+
+/** Others may have begun since the request was answered. */
+async function* oneOfFew(deps: UnderWay, request: ExportRequest, lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  requireFew(deps, request);
+  const { exportsUnderWay } = deps;
+  const project = keyOfProject(request.plan.project.config);
+  const add = (difference: number): void => {
+    const count = (exportsUnderWay.get(project) ?? 0) + difference;
+    if (count === 0) exportsUnderWay.delete(project);
+    else exportsUnderWay.set(project, count);
+  };
+  add(1);
+  try {
+    yield* lines;
+  } finally {
+    add(-1);
+  }
 }
 
 async function* orBrokenOff(
