@@ -16,7 +16,12 @@ function types(folder: string, state: string): Command {
 
 export const staticChecks: Readonly<Record<string, readonly Command[]>> = {
   style: [["biome", "ci", "--colors=off", "--error-on-warnings", "."]],
-  types: [types(".", "types"), types("pages", "types-of-pages")],
+  // The program is built without the types that tests bring.
+  types: [
+    types(".", "types"),
+    types("pages", "types-of-pages"),
+    [...types("tsconfig.build.json", "types-of-build"), "--noEmit"],
+  ],
   layers: [[process.execPath, "tools/check-layers.ts"]],
 };
 
