@@ -36,8 +36,8 @@ const shownRequests: readonly ShownRequest[] = [
     maxFiles: 24,
     maxFunctions: 70,
   },
-  { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 29, maxFunctions: 101 },
-  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 44, maxFunctions: 171 },
+  { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 30, maxFunctions: 102 },
+  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 44, maxFunctions: 174 },
   {
     title: "GET of a value below a root key",
     method: "GET",
@@ -52,7 +52,7 @@ const shownRequests: readonly ShownRequest[] = [
     path: "/api/books/{id}",
     body: '{"price":{n}}',
     maxFiles: 45,
-    maxFunctions: 180,
+    maxFunctions: 184,
   },
 ];
 
