@@ -230,13 +230,15 @@ describe("the alerts", () => {
   /** They tell how slow something is, which may be the machine. */
   const aboutSpeed = ["JsonplaneSlowPropagation", "JsonplaneStoreSlow"];
   /**
-   * There only where Redis is reached by TLS, objects are stalled, or stored ones are invalid;
-   * test/observability/alerts.test.ts fires the alerts about them.
+   * There only where Redis is reached by TLS, objects are stalled, stored ones are invalid, or
+   * backups are expected; test/observability/alerts.test.ts fires the alerts about them.
    */
   const notInEveryFleet = [
     "jsonplane_redis_certificate_expiry_timestamp_seconds",
     "jsonplane_stalled_objects",
     "jsonplane_invalid_stored_objects",
+    "jsonplane_backup_last_success_timestamp_seconds",
+    "jsonplane_backup_max_age_seconds",
   ];
 
   it("are silent about a fleet that is well, and every metric that they name is there", async () => {
