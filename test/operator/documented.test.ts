@@ -27,13 +27,13 @@ const wantsCluster = ([, text]: readonly [string, string]): boolean =>
 /** Files that the parts of a page for development mode leave behind. */
 const leftByDevMode = {
   "todo.ndjson": exported(
-    { jsonplane: "export", version: 1, exportedAt: "2026-03-01T12:00:00.000Z", resources: ["tasks"], rootKeys: [] },
+    { jsonplane: "export", version: 1, exportedAt: "2025-08-21T12:00:00.000Z", resources: ["tasks"], rootKeys: [] },
     {
       resource: "tasks",
       object: {
         id: "0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a",
         title: "Write a launch plan",
-        _metadata: { created: 1_772_366_400, creator: "import", creator_type: "apikey" },
+        _metadata: { created: 1_755_729_526, creator: "import", creator_type: "apikey" },
       },
     },
   ),

@@ -6,6 +6,7 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { createTransactions } from "../../dataplane/store/embedded/transactions.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
+import type { NewObject } from "../../dataplane/store/ports/objects.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
@@ -13,6 +14,11 @@ import { manualClock } from "../support/time/manual-clock.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
 
 const plenty = 1_000_000;
+
+/** A fault of a caller, which SQLite finds. */
+function defective(n: number): NewObject {
+  return { ...objectOf(n, { a: "1" }), owner: null as unknown as string };
+}
 
 describe("writes to an embedded store", () => {
   let store: Store;
@@ -56,7 +62,9 @@ describe("writes to an embedded store", () => {
     const collection = freshCollection();
     await store.declareIndexes(collection, [{ name: "a", path: ["a"] }], 1);
     await store.create(collection, objectOf(50, { a: "1" }), plenty);
-    const answers = Array.from({ length: 100 }, (_, n) => store.create(collection, objectOf(n, { a: "2" }), plenty));
+    const answers = Array.from({ length: 100 }, (_, n) =>
+      store.create(collection, n === 50 ? defective(100) : objectOf(n, { a: "2" }), plenty),
+    );
     const settled = await Promise.allSettled(answers);
     const refused = settled.flatMap(({ status }, n) => (status === "rejected" ? [n] : []));
     expect(refused).toEqual([50]);
@@ -95,7 +103,8 @@ describe("writes to an embedded store", () => {
       return idsIn(texts);
     };
     expect(await pages()).toHaveLength(10);
-    const settled = await Promise.allSettled([1, 3, 5, 7, 9, 18].map(create));
+    const writes = [...[1, 3, 5, 7, 9].map(create), store.create(collection, defective(19), plenty)];
+    const settled = await Promise.allSettled(writes);
     expect(settled.map(({ status }) => status).at(-1)).toBe("rejected");
     expect(await pages()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18].map(idOf));
   });
@@ -106,7 +115,7 @@ describe("writes to an embedded store", () => {
     const settled = await Promise.allSettled([
       store.declareIndexes(made, [{ name: "a", path: ["a"] }], 1),
       store.create(made, objectOf(1, { a: "1" }), plenty),
-      store.create(known, objectOf(1, {}), plenty),
+      store.create(known, defective(2), plenty),
     ]);
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
     expect(await store.count(made, {})).toBe(1);
