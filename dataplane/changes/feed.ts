@@ -30,9 +30,9 @@ interface ReadUnderWay {
 }
 
 const betweenReadsMs = 20;
-/** How often the log is read without a hint, because hints get lost with connections. */
 /** Each takes some 15 µs. */
 const wokenAtOnce = 64;
+/** How often the log is read without a hint, because hints get lost with connections. */
 const rereadMs = 5_000;
 const retryMs = 1_000;
 /** Of batches that are kept for streams a little behind the end. */
