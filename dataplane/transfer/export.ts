@@ -45,18 +45,17 @@ export async function carryOutExport(deps: ExportDeps, decided: ExportRequest): 
   };
   if (method === "HEAD") return answered;
   const starts = await startsOf(deps.store, request.plan);
-  requireFew(deps, request);
+  const end = beginOneOfFew(deps, request);
   const stream = (response: ServerResponse): void => {
     const leaving = new AbortController();
     response.once("close", () => leaving.abort());
     const takeRoom = (bytes: number) => deps.room.take(request.plan.project, bytes, leaving.signal);
-    const lines = oneOfFew(deps, request, exportLines({ ...deps, takeRoom }, request, starts));
-    const whole = orBrokenOff(deps, request, lines);
+    const lines = orBrokenOff(deps, request, exportLines({ ...deps, takeRoom }, request, starts));
     // A better compression would halve the rate, for a tenth of the bytes.
     const gzip = isCompressed ? createGzip({ level: zlib.Z_BEST_SPEED }) : undefined;
-    const sent = gzip === undefined ? pipeline(whole, response) : pipeline(whole, gzip, response);
+    const sent = gzip === undefined ? pipeline(lines, response) : pipeline(lines, gzip, response);
     // It fails where the client leaves.
-    sent.catch(() => undefined);
+    void sent.catch(() => undefined).finally(end);
   };
   return { ...answered, stream };
 }
@@ -68,30 +67,20 @@ async function outliving(deps: ExportDeps, request: ExportRequest): Promise<Expo
   return await deps.decideAgainIfChanged({ ...request, incoming, generation: Number.NaN });
 }
 
-type UnderWay = Pick<ExportDeps, "exportsUnderWay">;
-
-function requireFew({ exportsUnderWay }: UnderWay, { plan }: ExportRequest): void {
-  if ((exportsUnderWay.get(keyOfProject(plan.project.config)) ?? 0) < maxAtOnce) return;
-  const detail = `The project has ${maxAtOnce} exports under way, as many as one replica sends at once; try again`;
-  throw new Problem("project_busy", detail, { headers: { "Retry-After": "5" } });
-}
-
-/** Others may have begun since the request was answered. */
-async function* oneOfFew(deps: UnderWay, request: ExportRequest, lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  requireFew(deps, request);
-  const { exportsUnderWay } = deps;
-  const project = keyOfProject(request.plan.project.config);
-  const add = (difference: number): void => {
-    const count = (exportsUnderWay.get(project) ?? 0) + difference;
-    if (count === 0) exportsUnderWay.delete(project);
-    else exportsUnderWay.set(project, count);
-  };
-  add(1);
-  try {
-    yield* lines;
-  } finally {
-    add(-1);
+/** Returns how it ends. */
+function beginOneOfFew({ exportsUnderWay }: ExportDeps, { plan }: ExportRequest): () => void {
+  const project = keyOfProject(plan.project.config);
+  const count = exportsUnderWay.get(project) ?? 0;
+  if (count >= maxAtOnce) {
+    const detail = `The project has ${maxAtOnce} exports under way, as many as one replica sends at once; try again`;
+    throw new Problem("project_busy", detail, { headers: { "Retry-After": "5" } });
   }
+  exportsUnderWay.set(project, count + 1);
+  return () => {
+    const left = (exportsUnderWay.get(project) ?? 0) - 1;
+    if (left > 0) exportsUnderWay.set(project, left);
+    else exportsUnderWay.delete(project);
+  };
 }
 
 async function* orBrokenOff(
