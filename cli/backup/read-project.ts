@@ -83,7 +83,7 @@ async function* changesOf(
     const { resource } = collection;
     for await (const { texts, gone } of changesSince(store, collection, from)) {
       yield writer.objects(resource, texts);
-      for (const id of gone) yield writer.item({ kind: "deleted", resource, id });
+      yield writer.items(gone.map((id) => ({ kind: "deleted", resource, id })));
     }
   }
 }

@@ -4,20 +4,18 @@
 
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { systemClock } from "../../core/clock.ts";
 import { type BackupReport, lastBackupField } from "../../core/config/backup-report.ts";
 import { configKeys, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError } from "../../core/log/describe-error.ts";
-import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { DataInventory } from "../../operator/model/data-inventory.ts";
 import { dataInventoryPages } from "../../operator/publish/data-inventories.ts";
 import { programOptions, runProgram } from "../run-program.ts";
+import { note } from "../service/notes.ts";
 import { StartRefused } from "../start-refused.ts";
-import { connectPatiently } from "./connect-patiently.ts";
 import { backupName, isMeant, readBackupName } from "./file-names.ts";
+import { openJobRedis } from "./open-redis.ts";
 import { openPlace } from "./places/open-place.ts";
 import { type Place, PlaceFailed } from "./places/place.ts";
 import { exportOf, requireData, type StoredProject } from "./read-project.ts";
@@ -25,20 +23,12 @@ import type { BackupSettings } from "./settings.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-const commandTimeoutMs = 10_000;
-
 /** Resolves with the exit code: 1 where something was not backed up. */
 export async function runBackup(place: string, settings: BackupSettings): Promise<number> {
   return await runProgram({ ...programOptions({ host: "" }), endsByItself: true }, async (cleanup) => {
     const opened = await openPlace(place, settings);
     const encrypt = await encryptionFor(settings.recipients);
-    const target = parseRedisUrl(settings.redis);
-    const redisClient = createRedisClient(
-      await connectPatiently({ target, name: "jsonplane-backup", commandTimeout: commandTimeoutMs }, cleanup.stopping),
-    );
-    cleanup.add(() => redisClient.disconnect());
-    const store = await createRedisStore({ url: settings.redis, clock: systemClock, commandTimeoutMs });
-    cleanup.add(() => store.close());
+    const { redisClient, store } = await openJobRedis(settings.redis, "jsonplane-backup", cleanup);
     const beganAt = Date.now();
     const write = async (project: StoredProject): Promise<WrittenFile> => {
       const name = backupName(project.project, beganAt, settings.recipients.length > 0);
@@ -53,7 +43,7 @@ export async function runBackup(place: string, settings: BackupSettings): Promis
     await requireData(redisClient);
     const unreadable = new Set<string>();
     const found = await storedProjects(redisClient, settings.projects, (project) => unreadable.add(project));
-    for (const project of unreadable) say(`${project} is not backed up: what Redis holds of its data can't be read`);
+    for (const project of unreadable) note(`${project} is not backed up: what Redis holds of its data can't be read`);
     const done = await writeAll(found, { write, place: opened, keep: settings.keep });
     const report = { beganAt, endedAt: Date.now(), projects: found.length, ...done.figures };
     // A selection says nothing of the others.
@@ -62,8 +52,6 @@ export async function runBackup(place: string, settings: BackupSettings): Promis
     return { ended: Promise.resolve(isWhole ? 0 : 1) };
   });
 }
-
-const say = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
 
 async function encryptionFor(recipients: readonly string[]): Promise<(content: Bytes) => Bytes> {
   if (recipients.length === 0) return (content) => content;
@@ -132,7 +120,7 @@ async function writeAll(
       await removeOldest(place, { project: key, besides: written.name, keep });
     } catch (error) {
       const isTold = [PlaceFailed, StoreUnavailable, StartRefused].some((kind) => error instanceof kind);
-      say(`${key} is not backed up: ${isTold ? (error as Error).message : describeError(error)}`);
+      note(`${key} is not backed up: ${isTold ? (error as Error).message : describeError(error)}`);
       isWhole = false;
     }
   }

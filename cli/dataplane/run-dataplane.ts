@@ -138,25 +138,18 @@ function startOrders(
       copying.carryOut(orders);
     },
   });
+  const { preparer, quotas } = plane;
+  const { recordDone } = purges;
+  const common = { redisClient, store, directory, preparer, storeFor: quotas.storeFor, recordDone };
   const checks = carryOutChecks({
-    redisClient,
-    store,
-    directory,
-    preparer: plane.preparer,
-    storeFor: plane.quotas.storeFor,
-    recordDone: purges.recordDone,
+    ...common,
     onDone: (order, { checked, invalid, migrated = 0 }) =>
       logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid, migrated }),
     onFailed: (order, error) =>
       logger.warn("Check of stored objects failed", { ...checkFacts(order), error: errorName(error) }),
   });
   const copying = carryOutCopies({
-    redisClient,
-    store,
-    directory,
-    preparer: plane.preparer,
-    storeFor: plane.quotas.storeFor,
-    recordDone: purges.recordDone,
+    ...common,
     onDone: (order, { copied, refused }) =>
       logger.info("Data of another Project copied", { ...copyFacts(order), copied, refused }),
     onFailed: (order, error) =>

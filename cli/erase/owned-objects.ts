@@ -1,6 +1,7 @@
 // Which objects one owner has made, from an export of them. Throws as download.ts does.
 
-import { type ExportItem, idIn } from "../../core/transfer/lines.ts";
+import { idIn } from "../../core/object-id.ts";
+import type { ExportItem } from "../../core/transfer/lines.ts";
 import { type DownloadDeps, download } from "../export/download.ts";
 import { GrowingExport } from "../export/growing-export.ts";
 

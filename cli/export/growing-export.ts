@@ -1,8 +1,9 @@
 // One file of an export, made of the answers to one request or several: where one breaks off, the
 // next one brings the rest. It gets the head of the first, the items of all, and an end of its own.
 
+import { idIn } from "../../core/object-id.ts";
 import { ExportWriter } from "../../core/transfer/export-writer.ts";
-import { type ExportHead, type ExportItem, type ExportPlace, idIn } from "../../core/transfer/lines.ts";
+import type { ExportHead, ExportItem, ExportPlace } from "../../core/transfer/lines.ts";
 
 export class GrowingExport {
   readonly #onItems: (items: readonly ExportItem[]) => void;

@@ -3,9 +3,9 @@
 
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { ExportFault, ExportReader, type NumberedItem } from "../../core/transfer/export-reader.ts";
-import type { ExportHead } from "../../core/transfer/lines.ts";
-import { ReplacedLines, type StoredItem } from "../../core/transfer/replaced-lines.ts";
+import { ExportFault, ExportReader } from "../../core/transfer/export-reader.ts";
+import type { ExportHead, NumberedItem, StoredItem } from "../../core/transfer/lines.ts";
+import { ReplacedLines } from "../../core/transfer/replaced-lines.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import type { BackupName } from "../backup/file-names.ts";
 import { type Place, PlaceFailed } from "../backup/places/place.ts";

@@ -3,33 +3,30 @@
 // end. What is refused is told and doesn't keep the rest from being restored.
 
 import { readFile } from "node:fs/promises";
-import { systemClock } from "../../core/clock.ts";
 import { projectConfigKey, projectOfKey } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { idIn } from "../../core/object-id.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import { idIn } from "../../core/transfer/lines.ts";
-import type { StoredItem } from "../../core/transfer/replaced-lines.ts";
+import type { StoredItem } from "../../core/transfer/lines.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { loadProject } from "../../dataplane/config/load-project.ts";
 import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import type { Written } from "../../dataplane/transfer/write-object.ts";
-import { connectPatiently } from "../backup/connect-patiently.ts";
 import { type BackupName, isMeant, readBackupName } from "../backup/file-names.ts";
+import { openJobRedis } from "../backup/open-redis.ts";
 import { openPlace } from "../backup/places/open-place.ts";
 import { PlaceFailed } from "../backup/places/place.ts";
 import { type Cleanup, programOptions, runProgram } from "../run-program.ts";
+import { note } from "../service/notes.ts";
 import { StartRefused } from "../start-refused.ts";
 import { BackupUnusable, type ReadBackup, readBackup } from "./read-backup.ts";
 import type { RestoreSettings } from "./settings.ts";
 import { createItemWriter, type ItemWriter } from "./write-items.ts";
 
-const commandTimeoutMs = 10_000;
 /** Writes under way at once: those of one turn leave together. */
 const atOnce = 64;
 /** Refusals that are told one by one, for each Project. */
@@ -62,19 +59,18 @@ export async function runRestore(word: string, settings: RestoreSettings): Promi
     for (const backup of chosen) {
       const isDone = await restoreOne(backup).catch((error: unknown) => {
         if (![StartRefused, BackupUnusable, PlaceFailed].some((kind) => error instanceof kind)) throw error;
-        say(`${backup.project} is not restored: ${(error as Error).message}`);
+        note(`${backup.project} is not restored: ${(error as Error).message}`);
         return false;
       });
       isWhole &&= isDone;
     }
-    if (unseen.size > 0) say(`No backup that was read has ${[...unseen].join(", ")}`);
+    if (unseen.size > 0) note(`No backup that was read has ${[...unseen].join(", ")}`);
     isWhole &&= unseen.size === 0;
     return { ended: Promise.resolve(isWhole ? 0 : 1) };
   });
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const say = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
 
 async function open({ redis, keyring: file }: RestoreSettings, cleanup: Cleanup) {
   const keyring = await followKeyring({
@@ -86,13 +82,7 @@ async function open({ redis, keyring: file }: RestoreSettings, cleanup: Cleanup)
     onRefused: () => undefined,
   });
   cleanup.add(() => keyring.stop());
-  const target = parseRedisUrl(redis);
-  const redisClient = createRedisClient(
-    await connectPatiently({ target, name: "jsonplane-restore", commandTimeout: commandTimeoutMs }, cleanup.stopping),
-  );
-  cleanup.add(() => redisClient.disconnect());
-  const store = await createRedisStore({ url: redis, clock: systemClock, commandTimeoutMs });
-  cleanup.add(() => store.close());
+  const { redisClient, store } = await openJobRedis(redis, "jsonplane-restore", cleanup);
   const preparer = createCollectionPreparer(store, () => undefined);
   cleanup.add(() => preparer.close());
   return { keyring, redisClient, store, preparer };
@@ -147,14 +137,14 @@ async function restore(
       if (outcome !== undefined) count(outcome);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (count("refused") <= toldRefusals) say(`${nameOf(item)} is not restored: ${error.message}`);
+      if (count("refused") <= toldRefusals) note(`${nameOf(item)} is not restored: ${error.message}`);
     }
   };
   await items(async (some) => void (await mapLimited(some, atOnce, writeOne)));
   const figures = Array.from(counts, ([outcome, number]) => `${number} ${outcome}`);
   print(`${project}: ${figures.join(", ") || "nothing to restore"} (${name})`);
   if (leftOut.length > 0)
-    say(`${project} does not declare ${leftOut.join(", ")}, which the backup has: declare it, or choose with --only`);
+    note(`${project} does not declare ${leftOut.join(", ")}, which the backup has: declare it, or choose with --only`);
   return !counts.has("refused") && leftOut.length === 0;
 }
 

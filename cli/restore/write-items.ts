@@ -1,7 +1,6 @@
 // Writes the items of a backup into the Project that is served under its name now.
 
-import type { ExportHead } from "../../core/transfer/lines.ts";
-import type { StoredItem } from "../../core/transfer/replaced-lines.ts";
+import type { ExportHead, StoredItem } from "../../core/transfer/lines.ts";
 import { anonymous } from "../../dataplane/authenticate/caller.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import type { CollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";

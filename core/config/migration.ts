@@ -1,11 +1,9 @@
 // The JSON Patch of `schemaChange.migrate`, which stored objects go through that don't meet a new
 // schema.
 
-import { createHash } from "node:crypto";
 import { canonicalJson } from "../json/canonical.ts";
 import { PatchRefusal } from "../json/patch-refusal.ts";
 import { type Operation, readJsonPatch } from "../json/read-json-patch.ts";
-import { canonical } from "./canonical.ts";
 import type { JsonObject } from "./types.ts";
 
 /** Values in it nest below an array and an operation. */
@@ -25,9 +23,4 @@ export function readMigration(patch: readonly JsonObject[]): readonly Operation[
     throw new PatchRefusal("invalid_patch", message, `/${at}/${isTaken ? "from" : "path"}`);
   });
   return operations;
-}
-
-/** Of one patch and of no other. */
-export function migrationDigest(patch: readonly JsonObject[]): string {
-  return createHash("sha256").update(canonical(patch)).digest("hex").slice(0, 32);
 }

@@ -1,11 +1,9 @@
 // An order of the operator to check the stored objects of a resource against its schema, and what a
 // replica says of it. None of it has values of an object.
 
-import { createHash } from "node:crypto";
-import { canonical } from "./canonical.ts";
 import { checkingLockKey, checkProgressKey } from "./config-keys.ts";
 import { orderKind } from "./order-kind.ts";
-import type { JsonObject, ProjectRef } from "./types.ts";
+import type { ProjectRef } from "./types.ts";
 
 /**
  * What is checked against: the schema of the resource, or its `nextSchema`, which writes have to
@@ -71,11 +69,6 @@ export function describeInvalid({ checked, invalid }: Pick<CheckFigures, "checke
 /** The first example, to be added to a sentence; empty where there is none. */
 export function describeExample({ examples: [example] = [] }: Partial<Pick<CheckFigures, "examples">>): string {
   return example === undefined ? "" : `, such as ${example.id} at ${example.pointer || "/"} (${example.keyword})`;
-}
-
-/** Equal for schemas that differ only in the order of members. */
-export function schemaDigest(schema: JsonObject): string {
-  return createHash("sha256").update(canonical(schema)).digest("hex").slice(0, 32);
 }
 
 export const objectChecks = orderKind<CheckOrder, CheckProgress, CheckResult>({

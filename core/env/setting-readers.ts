@@ -3,7 +3,7 @@
 
 import { isIP } from "node:net";
 import { durationSeconds } from "../config/duration.ts";
-import { dnsLabel } from "../manifests/metadata.ts";
+import { dnsLabel, projectKey } from "../manifests/metadata.ts";
 import { type Kind, kinds } from "../manifests/object.ts";
 import { redisUrlFault } from "../redis/redis-url.ts";
 import { unixMilliseconds } from "../rfc3339.ts";
@@ -124,13 +124,15 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
 }
 
-const projectPattern = /^(?:[*]|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/(?:[*]|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?))$/;
-
 export function readProjectPatterns(text: string): readonly string[] {
   const patterns = listOf(text);
-  const wrong = patterns.find((pattern) => !projectPattern.test(pattern));
+  const wrong = patterns.find((pattern) => !isProjectPattern(pattern));
   if (patterns.length > 0 && wrong === undefined) return patterns;
   throw notA("a list such as default/shop, default/* or *", wrong ?? text);
+}
+
+function isProjectPattern(text: string): boolean {
+  return text === "*" || projectKey.test(text) || (text.endsWith("/*") && dnsLabel.test(text.slice(0, -2)));
 }
 
 export function readTime(text: string): number {

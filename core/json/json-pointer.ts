@@ -13,6 +13,13 @@ export function pointerOf(path: readonly (string | number)[]): string {
   return path.reduce(childPointer, "");
 }
 
+const maxShortCharacters = 256;
+
+/** As statuses take it: names of members may be long. It may end within a name. */
+export function shortPointer(pointer: string): string {
+  return pointer.slice(0, maxShortCharacters).toWellFormed();
+}
+
 /** The names and indices of a pointer, unescaped; no more than the first `limit`. */
 export function segmentsOf(pointer: string, limit?: number): string[] {
   const parts = pointer.split("/", limit === undefined ? undefined : limit + 1).slice(1);

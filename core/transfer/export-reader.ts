@@ -4,8 +4,9 @@
 // to its end before anything of it is used.
 
 import { createHash } from "node:crypto";
+import { idIn } from "../object-id.ts";
 import { LineSplitter } from "./line-splitter.ts";
-import { type ExportEnd, type ExportHead, type ExportItem, idIn } from "./lines.ts";
+import type { ExportEnd, ExportHead, ExportItem, NumberedItem } from "./lines.ts";
 import { type ExportLine, faultOfEnd, readLine } from "./read-line.ts";
 
 /** Its message is for the person who has the file. */
@@ -34,11 +35,6 @@ export interface ReaderLimits {
   readonly maxLineBytes: number;
   /** Levels of nesting of an object or value. */
   readonly maxDepth: number;
-}
-
-export interface NumberedItem {
-  readonly line: number;
-  readonly item: ExportItem;
 }
 
 export class ExportReader {

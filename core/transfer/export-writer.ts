@@ -12,8 +12,7 @@ export class ExportWriter {
   }
 
   item(item: ExportItem): Buffer {
-    this.#lines += 1;
-    return this.#written(itemLine(item));
+    return this.items([item]);
   }
 
   items(items: readonly ExportItem[]): Buffer {

@@ -49,9 +49,13 @@ export type ExportItem =
   /** What follows counts in place of what came before. */
   | { readonly kind: "changes" };
 
-/** Id of a stored object by its text, which begins with it. */
-export function idIn(text: string): string {
-  return text.slice(7, 43);
+/** What says how an object or value is, or that it is gone. */
+export type StoredItem = Exclude<ExportItem, { readonly kind: "changes" }>;
+
+export interface NumberedItem<Item extends ExportItem = ExportItem> {
+  /** From 1. */
+  readonly line: number;
+  readonly item: Item;
 }
 
 export interface ExportEnd {

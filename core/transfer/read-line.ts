@@ -2,6 +2,7 @@
 
 import { type CanonicalResult, canonicalJsonOfBytes } from "../json/canonical.ts";
 import { valuesOf } from "../json/members.ts";
+import { objectId } from "../object-id.ts";
 import { type ExportEnd, type ExportHead, type ExportItem, exportVersion } from "./lines.ts";
 
 export type ExportLine =
@@ -110,14 +111,14 @@ function itemOf(name: string, text: string, [second, value]: Entry): ExportItem 
   if (name === "rootKey" && second === "value") return { kind: "value", rootKey: of, text: value };
   if (name !== "resource") return undefined;
   if (second === "object" && objectStart.test(value)) return { kind: "object", resource: of, text: value };
-  if (second === "deleted" && uuid.test(value))
+  if (second === "deleted" && quotedId.test(value))
     return { kind: "deleted", resource: of, id: JSON.parse(value) as string };
   return undefined;
 }
 
-const uuid = /^"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/;
+const quotedId = new RegExp(`^"${objectId}"$`);
 /** Stored objects begin with their id. */
-const objectStart = /^\{"id":"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"[,}]/;
+const objectStart = new RegExp(`^\\{"id":"${objectId}"[,}]`);
 
 type Parsed = Record<string, unknown>;
 

@@ -1,10 +1,8 @@
 // What stands behind `{"changes":true}` in a file takes the place of lines before it. Who reads the
 // file twice learns in the first reading which lines count, and has each object once in the second.
 
-import type { NumberedItem } from "./export-reader.ts";
-import { type ExportItem, idIn } from "./lines.ts";
-
-export type StoredItem = Exclude<ExportItem, { readonly kind: "changes" }>;
+import { idIn } from "../object-id.ts";
+import type { NumberedItem, StoredItem } from "./lines.ts";
 
 export class ReplacedLines {
   /** The last line, by what it is about. */
@@ -25,7 +23,7 @@ export class ReplacedLines {
   }
 
   /** Whether the line says how something is at the end of the file. */
-  counts(numbered: NumberedItem): numbered is NumberedItem & { readonly item: StoredItem } {
+  counts(numbered: NumberedItem): numbered is NumberedItem<StoredItem> {
     const { line, item } = numbered;
     return item.kind !== "changes" && (this.#last.get(keyOf(item)) ?? line) === line;
   }

@@ -1,9 +1,9 @@
 // Reads some changes of a log with the objects as they are now: one read for all who follow the
 // log. Several changes of one object become its last one.
 
+import { idIn } from "../../core/object-id.ts";
 import type { Change, ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
-import { idIn } from "../store/ports/objects.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import { isBefore, laterOf } from "./positions.ts";
 import { Rendered } from "./rendered.ts";

@@ -10,13 +10,14 @@ import { kindOf, membersOf, mergeMembers, withoutMembers } from "../../core/json
 import { parseJson } from "../../core/json/parse-json.ts";
 import type { Operation } from "../../core/json/read-json-patch.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
+import { idIn } from "../../core/object-id.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Filling, type Insertion, insertionsOf, withInsertions } from "../../core/schema/defaults/filling.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { maxObjectBytes } from "../operation/plan.ts";
 import { maxDepth } from "../store/ports/documents.ts";
-import { idIn, type NewObject } from "../store/ports/objects.ts";
+import type { NewObject } from "../store/ports/objects.ts";
 import { isObjectId } from "./object-ids.ts";
 import { addsNoFailure } from "./ratchet.ts";
 import { type Metadata, requireMetadata } from "./stored-metadata.ts";
@@ -158,20 +159,6 @@ function updated(rules: ObjectRules, before: SplitObject, change: Change): strin
   return changed === undefined ? textOf(before) : storable(rules, { ...before, data: changed }, before.data);
 }
 
-/**
- * A stored text as the rules want it: the same unless the object is to be migrated. Throws as
- * validateUpdate does.
- */
-export function migratedText(rules: ObjectRules, stored: string): string {
-  const object = splitObject(stored);
-  return storable(rules, object, object.data);
-}
-
-/** Whether a valid stored text is so only as the rules want it. */
-export function isMigrated(rules: ObjectRules, stored: string): boolean {
-  return rules.migration !== undefined && migratedText(rules, stored) !== stored;
-}
-
 /** The text to store; `before` = data of the stored object. */
 function storable(rules: ObjectRules, object: SplitObject, before: string | undefined): string {
   const { migration } = rules;
@@ -279,17 +266,24 @@ export function expiredAlready(expiry: ExpiryConfig | undefined): Problem {
   return new Problem("validation_failed", summary(errors), { errors });
 }
 
-/** Why a stored text is not valid by rules, which may be newer than it; none = it is. */
-export function faultsOfStored(rules: ObjectRules, stored: string): readonly ProblemItem[] {
-  const { data } = splitObject(stored);
-  const faults = rules.schema.validate(parseJson(data), data);
-  if (faults.length === 0 || rules.migration === undefined) return faults;
+/** `text` is the stored one unless the object is to be migrated; `fault` is the first one. */
+export type StoredForm =
+  | { readonly text: string; readonly fault?: undefined }
+  | { readonly fault: ProblemItem; readonly text?: undefined };
+
+/** A stored text as the rules want it, which may be newer than it, or why it can't be so. */
+export function storedForm(rules: ObjectRules, stored: string): StoredForm {
+  const object = splitObject(stored);
+  const [fault] = rules.schema.validate(parseJson(object.data), object.data);
+  if (fault === undefined) return { text: stored };
+  if (rules.migration === undefined) return { fault };
   try {
-    migratedText(rules, stored);
-    return [];
+    const data = migratedData(rules.migration, object) ?? object.data;
+    requireStorable(rules, data, object.data);
+    return { text: textOf({ ...object, data }) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return error.errors ?? [{ pointer: "", keyword: error.code, message: error.message }];
+    return { fault: error.errors?.[0] ?? { pointer: "", keyword: error.code, message: error.message } };
   }
 }
 

@@ -5,6 +5,7 @@
 import type { ResourceConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { idIn } from "../../core/object-id.ts";
 import { withInsertions } from "../../core/schema/defaults/filling.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import {
@@ -18,7 +19,7 @@ import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idemp
 import { type GuardedWrite, type ReceivedWrite, writeConflict } from "../operation/steps.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import type { IdempotencyRecord, Repeated } from "../store/ports/idempotency.ts";
-import { type CreateOutcome, idIn, type StoredObject } from "../store/ports/objects.ts";
+import type { CreateOutcome, StoredObject } from "../store/ports/objects.ts";
 import type { Owner } from "../store/ports/refs.ts";
 import { isObjectId } from "./object-ids.ts";
 import type { ObjectsDeps, ObjectsPlan, ObjectsRequest } from "./plan.ts";

@@ -1,6 +1,7 @@
 // What the query of an export asks for. Refuses with `invalid_parameter`.
 
 import { Problem } from "../../core/errors/problem.ts";
+import { objectId } from "../../core/object-id.ts";
 import type { ExportPlace } from "../../core/transfer/lines.ts";
 import type { Owner } from "../store/ports/refs.ts";
 import { type ExportPositions, parseExportPosition } from "./export-positions.ts";
@@ -67,8 +68,10 @@ function ownerIn(text: string): Owner {
   throw invalid("`_owner` is `<creator_type>:<creator>` of `_metadata`, such as `user:alice`");
 }
 
+const placeForm = new RegExp(`^([^/]+)/(${objectId})$`);
+
 function placeIn(after: string): ExportPlace {
-  const [, resource, id] = /^([^/]+)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(after) ?? [];
+  const [, resource, id] = placeForm.exec(after) ?? [];
   if (resource === undefined || id === undefined) throw invalid("`_after` is `<resource>/<id>` of an object");
   return { resource, id };
 }

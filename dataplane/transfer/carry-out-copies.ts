@@ -3,6 +3,7 @@
 // broke off goes on a little before where it ended. Both Projects have to be served all the time.
 
 import { type CopyOrder, type CopyProgress, type CopyResult, copies } from "../../core/config/copy-order.ts";
+import { idIn } from "../../core/object-id.ts";
 import { anonymous } from "../authenticate/caller.ts";
 import {
   type CarriedOrders,
@@ -16,7 +17,6 @@ import type { CollectionPreparer } from "../objects/prepare-collection.ts";
 import type { DataStore } from "../store/port.ts";
 import type { DocumentReads } from "../store/ports/documents.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
-import { idIn } from "../store/ports/objects.ts";
 import { collectionOf, documentOf } from "../store/ports/refs.ts";
 import { type Copied, copyObject, copyValue, nothingCopied, withCopied } from "./copy-item.ts";
 import { readObjects } from "./read-objects.ts";

@@ -2,10 +2,10 @@
 // now, and which are gone. An object that changed several times may come several times. Throws
 // LogGone where the log no longer has an entry that is needed.
 
+import { idIn } from "../../core/object-id.ts";
 import { isBefore } from "../changes/positions.ts";
 import type { Change, ChangeLogs, LogPosition } from "../store/ports/changes.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
-import { idIn } from "../store/ports/objects.ts";
 import type { CollectionRef, DocumentRef, Owner } from "../store/ports/refs.ts";
 
 /** `expired`: the log has dropped the entry. `lost`: a failover or a purge has. */

@@ -5,8 +5,9 @@ import type { CopyFigures, CopyProgress, NotCopied } from "../../core/config/cop
 import { maxNotCopied } from "../../core/config/copy-order.ts";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { shortPointer } from "../../core/json/json-pointer.ts";
 import { withoutPath } from "../../core/json/splice.ts";
-import { idIn } from "../store/ports/objects.ts";
+import { idIn } from "../../core/object-id.ts";
 import { type ObjectTarget, objectFor, type ValueTarget, writeObject, writeValue } from "./write-object.ts";
 
 /** `gone`: it has expired. `full`: there is no room for it. */
@@ -34,16 +35,13 @@ export async function copyValue(target: ValueTarget, text: string): Promise<Copi
   }
 }
 
-/** Characters of a pointer, as a status takes them: names of members may be long. */
-const maxCharacters = 256;
-
 function copiedAfter(error: unknown, what: Pick<NotCopied, "resource" | "id" | "rootKey">): Copied {
   if (!(error instanceof Problem) || errorCatalogue[error.code].status >= 500) throw error;
   const { code, errors: [first] = [] } = error;
   // Clients may have changed it since it was copied, and what they wrote stays.
   if (code === "object_exists") return "copied";
   if (code === "quota_exceeded") return "full";
-  const pointer = first?.pointer.slice(0, maxCharacters).toWellFormed();
+  const pointer = first && shortPointer(first.pointer);
   const isOfSchema = code === "validation_failed" && first !== undefined;
   return { ...what, ...(pointer !== undefined && { pointer }), reason: isOfSchema ? first.keyword : code };
 }

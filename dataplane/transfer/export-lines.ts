@@ -142,7 +142,7 @@ class Exporting {
       yield await this.#fairly(() =>
         Buffer.concat([
           this.#writer.objects(resource, texts),
-          ...gone.map((id) => this.#writer.item({ kind: "deleted", resource, id })),
+          this.#writer.items(gone.map((id) => ({ kind: "deleted", resource, id }))),
         ]),
       );
     }

@@ -5,18 +5,12 @@
 import { createHash, type Hash } from "node:crypto";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalResult } from "../../core/json/canonical.ts";
-import type { ExportEnd, ExportItem } from "../../core/transfer/lines.ts";
+import type { ExportEnd, NumberedItem, StoredItem } from "../../core/transfer/lines.ts";
 import { type ExportLine, faultOfEnd, lineOf } from "../../core/transfer/read-line.ts";
 import type { WriteMode } from "./write-object.ts";
 
-/** What a line wants written. */
-export type ImportedItem = Exclude<ExportItem, { readonly kind: "changes" }>;
-
-export interface NumberedItem {
-  /** From 1, in the body. */
-  readonly line: number;
-  readonly item: ImportedItem;
-}
+/** What a line of the body wants written. */
+export type ImportedItem = NumberedItem<StoredItem>;
 
 interface FileDeps {
   readonly maxLineBytes: number;
@@ -36,7 +30,7 @@ export class ImportedFile {
   }
 
   /** Undefined for a line that wants nothing written, and for one that is refused. */
-  read(bytes: Uint8Array, json: CanonicalResult): NumberedItem | undefined {
+  read(bytes: Uint8Array, json: CanonicalResult): ImportedItem | undefined {
     this.#line += 1;
     if (isBlank(bytes)) return undefined;
     const { maxLineBytes } = this.#deps;
@@ -61,7 +55,7 @@ export class ImportedFile {
     if (read.kind === "fault" && read.isOfHead) throw invalidLine(`Line 1: ${read.reason}`);
   }
 
-  #itemOf(read: Exclude<ExportLine, { readonly kind: "end" }>): NumberedItem | undefined {
+  #itemOf(read: Exclude<ExportLine, { readonly kind: "end" }>): ImportedItem | undefined {
     switch (read.kind) {
       case "head":
         return this.#line === 1 ? undefined : this.#refuse(invalidLine("The first line of a file stands here"));

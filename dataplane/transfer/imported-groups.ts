@@ -12,7 +12,7 @@ import { readInTurns } from "../http/read-body.ts";
 import { requireDataNotLost } from "../operation/steps.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 import type { ImportSummary } from "./import-summary.ts";
-import type { ImportedFile, NumberedItem } from "./imported-file.ts";
+import type { ImportedFile, ImportedItem } from "./imported-file.ts";
 import type { ImportDeps, ImportPlan, ImportRequest } from "./plan-import.ts";
 import { type AllowedLine, allowedLine, type ReadyLine } from "./ready-line.ts";
 
@@ -98,8 +98,8 @@ export class ImportedGroups {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  async #read(lines: readonly Uint8Array[], slot: Slot): Promise<readonly NumberedItem[]> {
-    const items: NumberedItem[] = [];
+  async #read(lines: readonly Uint8Array[], slot: Slot): Promise<readonly ImportedItem[]> {
+    const items: ImportedItem[] = [];
     const { limiter } = this.#request.plan;
     for (const bytes of lines) {
       const json = await readInTurns(bytes, limiter, slot, depthOfLine(maxDepth));
@@ -110,7 +110,7 @@ export class ImportedGroups {
   }
 
   /** What may be written now. Begins again where the project has changed in between. */
-  async #prepare(items: readonly NumberedItem[], slot: Slot): Promise<readonly ReadyLine[]> {
+  async #prepare(items: readonly ImportedItem[], slot: Slot): Promise<readonly ReadyLine[]> {
     for (;;) {
       const request = this.#request;
       const { ready, refused } = await this.#sort(request.plan, items, slot);
@@ -122,7 +122,7 @@ export class ImportedGroups {
     }
   }
 
-  async #sort(plan: ImportPlan, items: readonly NumberedItem[], slot: Slot): Promise<Sorted> {
+  async #sort(plan: ImportPlan, items: readonly ImportedItem[], slot: Slot): Promise<Sorted> {
     const ready: ReadyLine[] = [];
     const refused: [number, Problem][] = [];
     for (const item of items) {

@@ -30,7 +30,7 @@ export interface ImportDeps
 export function planImport(deps: PlanDeps, { project, caller, query }: PlanInput): ImportPlan {
   requirePermission(project.config, "Administrators", "create", caller);
   const { mode, isDryRun } = parametersOf(query);
-  const store = project.config.limits.quota === undefined ? deps.store : deps.quotas.storeFor(project);
+  const store = deps.quotas.storeFor(project);
   const limiter = deps.fairShare.of(project);
   return { kind: "import", project, caller, isWrite: true, usesStoredData: true, mode, isDryRun, store, limiter };
 }

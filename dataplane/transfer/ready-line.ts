@@ -5,7 +5,7 @@
 import type { Operation } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { requirePermission } from "../authorize/authorize.ts";
-import { type NumberedItem, needsReplace } from "./imported-file.ts";
+import { type ImportedItem, needsReplace } from "./imported-file.ts";
 import type { ImportPlan } from "./plan-import.ts";
 import {
   deleteObject,
@@ -35,7 +35,7 @@ export interface AllowedLine {
 }
 
 /** Throws where the caller may not write so. Administrators are not above `Nobody`. */
-export function allowedLine(plan: ImportPlan, { line, item }: NumberedItem): AllowedLine {
+export function allowedLine(plan: ImportPlan, { line, item }: ImportedItem): AllowedLine {
   switch (item.kind) {
     case "value":
       return { ready: () => ({ line, ...valueWrite(plan, item) }) };

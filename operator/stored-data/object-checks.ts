@@ -6,14 +6,8 @@
 // With `Refuse` the check comes before the schema is live (compile/held-schema.ts). The order of a
 // schema that was refused stands: it says why.
 
-import { migrationDigest } from "../../core/config/migration.ts";
-import {
-  type CheckOrder,
-  type CheckResult,
-  type CheckStage,
-  objectChecks,
-  schemaDigest,
-} from "../../core/config/object-check.ts";
+import { digestOf as computedDigest } from "../../core/config/canonical.ts";
+import { type CheckOrder, type CheckResult, type CheckStage, objectChecks } from "../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { HeldSchemas } from "../compile/held-schema.ts";
@@ -101,7 +95,7 @@ export function createObjectChecks({ now, orders: openOrders, resourceOf, enqueu
     const schema = digestOf(resource.spec.schema);
     const stage = served?.uid === uid ? stageOf(schema, served) : undefined;
     if (stage === undefined) return undefined;
-    const migration = stage !== "live" && served?.migration && { migration: migrationDigest(served.migration) };
+    const migration = stage !== "live" && served?.migration && { migration: computedDigest(served.migration) };
     return { project: objects.ref, resource: name, uid, schema, ...migration, stage, generation };
   };
 
@@ -205,7 +199,7 @@ function isDue(resource: ApiResource, wanted: CheckOrder, now: number): boolean 
 function rememberedDigests(): (schema: JsonObject) => string {
   const digests = new WeakMap<JsonObject, string>();
   return (schema) => {
-    const remembered = digests.get(schema) ?? schemaDigest(schema);
+    const remembered = digests.get(schema) ?? computedDigest(schema);
     digests.set(schema, remembered);
     return remembered;
   };

@@ -2,10 +2,10 @@
 // which one may end in the middle, and known to the operator.
 
 import { beforeEach, describe, expect, it } from "vitest";
+import { digestOf } from "../../core/config/canonical.ts";
 import { checkingLockKey, checkProgressKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { migrationDigest } from "../../core/config/migration.ts";
-import { type CheckResult, objectChecks, schemaDigest } from "../../core/config/object-check.ts";
+import { type CheckResult, objectChecks } from "../../core/config/object-check.ts";
 import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import { WriteConflict } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -56,7 +56,7 @@ beforeEach(async () => {
   return () => store.close();
 });
 
-const order = (of: JsonObject) => ({ ...books, uid, schema: schemaDigest(of), stage: "live" as const, generation: 1 });
+const order = (of: JsonObject) => ({ ...books, uid, schema: digestOf(of), stage: "live" as const, generation: 1 });
 const give = (id: string, of = schema) => orders.order(id, order(of));
 const stateOf = async (id: string) => (await orders.statesOf([id])).get(id);
 
@@ -220,7 +220,7 @@ describe("an order to check stored objects", () => {
       },
     });
     const killed = replica(writer(120));
-    await orders.order("check:8", { ...order(next), migration: migrationDigest(migration), stage: "final" });
+    await orders.order("check:8", { ...order(next), migration: digestOf(migration), stage: "final" });
     await eventually(() => expect(replaced).toHaveLength(120));
     await killed.abandon();
     await redisClient.write(checkingLockKey, "DEL", checkingLockKey);
@@ -247,7 +247,7 @@ describe("an order to check stored objects", () => {
         return await store.replace(collection, object, previous);
       },
     });
-    await orders.order("check:15", { ...order(next), migration: migrationDigest(migration), stage: "final" });
+    await orders.order("check:15", { ...order(next), migration: digestOf(migration), stage: "final" });
     await eventually(() => expect(migrating.done).toMatchObject([{ checked: 175, invalid: 0, migrated: 176 }]));
     for (const n of [50, 60]) expect((await store.read(books, idOf(n), {}))?.text).toContain('"cost":');
     await migrating.stop();
@@ -266,7 +266,7 @@ describe("an order to check stored objects", () => {
         return store.replace(...written);
       },
     });
-    await orders.order("check:13", { ...order(next), migration: migrationDigest(migration), stage: "final" });
+    await orders.order("check:13", { ...order(next), migration: digestOf(migration), stage: "final" });
     await eventually(() => expect(migrating.failed).toHaveLength(1));
     expect(replaced).toBe(60);
     await migrating.stop();
@@ -280,7 +280,7 @@ describe("an order to check stored objects", () => {
     ]);
     const waiting = replica();
     await orders.order("check:9", { ...order(next), stage: "look" });
-    await orders.order("check:11", { ...order(next), migration: migrationDigest(migration), stage: "look" });
+    await orders.order("check:11", { ...order(next), migration: digestOf(migration), stage: "look" });
     await eventually(() => expect(waiting.done).toMatchObject([{ migrated: 175 }]));
     await give("check:12");
     await eventually(() => expect(waiting.done).toMatchObject([{ migrated: 175 }, { invalid: 3 }]));

@@ -14,7 +14,8 @@ import type { DataStore } from "../../../dataplane/store/port.ts";
 import { type CopyStepsDeps, copySteps } from "../../../dataplane/transfer/carry-out-copies.ts";
 import type { Project } from "../../../operator/model/objects.ts";
 import { projectRefOf } from "../../../operator/model/project-objects.ts";
-import { type CopyPlan, planCopy, type WhyNotCopied } from "../../../operator/stored-data/copy-plan.ts";
+import { faultMessage } from "../../../operator/status/messages.ts";
+import { type CopyPlan, planCopy } from "../../../operator/stored-data/copy-plan.ts";
 import { storedObject } from "../data-folder/dev-state.ts";
 import type { DevMessage, MessageFacts } from "../report/messages.ts";
 
@@ -55,7 +56,7 @@ export function createDevCopies(deps: CopyStepsDeps & { readonly store: Store })
 
   /** Undefined where there was nothing to copy. */
   const become = async ({ why, order }: CopyPlan): Promise<string | undefined> => {
-    if (order === undefined) return `Nothing is copied: ${sentence(why)}`;
+    if (order === undefined) return `Nothing is copied: ${faultMessage(why)} (${why.reason})`;
     const figures = await copyAll(await emptyOf(order.given));
     return figures.copied + figures.refused === 0 ? undefined : describeCopied(order.given.source.name, figures);
   };
@@ -94,10 +95,6 @@ function projectsIn({ known }: MessageFacts): ReadonlyMap<string, Project> {
 function publishedOf({ published }: MessageFacts, ref: ProjectRef) {
   const config = published.get(keyOfProject(ref));
   return { revision: 0, ...(config !== undefined && { config }) };
-}
-
-function sentence({ reason, message, pointer }: WhyNotCopied): string {
-  return `${pointer === undefined ? "" : `${pointer}: `}${message} (${reason})`;
 }
 
 async function filtered<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<readonly T[]> {

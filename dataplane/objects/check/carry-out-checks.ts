@@ -1,13 +1,12 @@
 // Carries out the operator's orders to check stored objects against a schema, and to migrate them
 // to it.
 
-import { migrationDigest } from "../../../core/config/migration.ts";
+import { digestOf } from "../../../core/config/canonical.ts";
 import {
   type CheckOrder,
   type CheckProgress,
   type CheckResult,
   objectChecks,
-  schemaDigest,
 } from "../../../core/config/object-check.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { pauseUnlessAborted, systemTimers } from "../../../core/timers.ts";
@@ -90,9 +89,10 @@ async function find(directory: CarryOutChecksDeps["directory"], order: CheckOrde
   if (found === undefined) return undefined;
   const { schema, nextSchema, nextSchemaBinds, migration } = found.resource.config;
   const [source, patch] = order.stage === "live" ? [schema] : [nextSchema, migration];
-  if (source === undefined || schemaDigest(source) !== order.schema) return undefined;
+  if (source === undefined || digestOf(source) !== order.schema) return undefined;
   if (order.stage === "final" && nextSchemaBinds !== true) return undefined;
-  return (patch && migrationDigest(patch)) === order.migration ? found : undefined;
+  if ((patch && digestOf(patch)) !== order.migration) return undefined;
+  return found;
 }
 
 async function served(directory: CarryOutChecksDeps["directory"], order: CheckOrder): Promise<Found | undefined> {

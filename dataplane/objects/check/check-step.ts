@@ -10,15 +10,14 @@ import {
   maxExamples,
 } from "../../../core/config/object-check.ts";
 import type { ProblemItem } from "../../../core/errors/problem.ts";
+import { shortPointer } from "../../../core/json/json-pointer.ts";
+import { idIn } from "../../../core/object-id.ts";
 import type { ObjectLists } from "../../store/ports/lists.ts";
-import { idIn } from "../../store/ports/objects.ts";
 import type { CollectionRef } from "../../store/ports/refs.ts";
-import { faultsOfStored, isMigrated, type ObjectRules } from "../validate-object.ts";
+import { type ObjectRules, storedForm } from "../validate-object.ts";
 
 /** What is validated without a break, unless a single object is larger. */
 const page = { limit: 50, maxBytes: 64 * 1024, descending: false, counted: false } as const;
-/** Characters of a pointer in an example, as a status takes them: names of members may be long. */
-const maxCharacters = 256;
 
 export const nothingChecked: CheckFigures = Object.freeze({ checked: 0, invalid: 0, examples: Object.freeze([]) });
 
@@ -69,10 +68,10 @@ export function figuresOf({ checked, invalid, examples, migrated }: CheckFigures
 }
 
 export function withObject(sum: CheckFigures, rules: ObjectRules, text: string): CheckFigures {
-  const [fault] = faultsOfStored(rules, text);
-  if (fault !== undefined) return withInvalid(sum, text, fault);
+  const form = storedForm(rules, text);
+  if (form.fault !== undefined) return withInvalid(sum, text, form.fault);
   const { migrated = 0 } = sum;
-  return { ...sum, checked: sum.checked + 1, ...(isMigrated(rules, text) && { migrated: migrated + 1 }) };
+  return { ...sum, checked: sum.checked + 1, ...(form.text !== text && { migrated: migrated + 1 }) };
 }
 
 export function withInvalid(
@@ -80,7 +79,7 @@ export function withInvalid(
   text: string,
   { pointer, keyword }: Pick<ProblemItem, "pointer" | "keyword">,
 ): CheckFigures {
-  const example: InvalidObject = { id: idIn(text), pointer: pointer.slice(0, maxCharacters).toWellFormed(), keyword };
+  const example: InvalidObject = { id: idIn(text), pointer: shortPointer(pointer), keyword };
   const examples = sum.examples.length < maxExamples ? [...sum.examples, example] : sum.examples;
   return { ...sum, checked: sum.checked + 1, invalid: sum.invalid + 1, examples };
 }

@@ -5,9 +5,9 @@
 
 import type { CheckFigures, CheckProgress, CheckStage } from "../../../core/config/object-check.ts";
 import { Problem } from "../../../core/errors/problem.ts";
+import { idIn } from "../../../core/object-id.ts";
 import type { ObjectReads, ObjectWrites, StoredObject } from "../../store/ports/objects.ts";
-import { idIn } from "../../store/ports/objects.ts";
-import { faultsOfStored, migratedText } from "../validate-object.ts";
+import { storedForm } from "../validate-object.ts";
 import { ownerOfStored } from "../write.ts";
 import {
   type CheckedStep,
@@ -87,9 +87,8 @@ interface Fault {
 
 async function migrate(step: MigrateStep, found: StoredObject): Promise<"migrated" | "left" | Fault> {
   const { store, writes, collection, rules } = step;
-  const [fault] = faultsOfStored(rules, found.text);
+  const { fault, text } = storedForm(rules, found.text);
   if (fault !== undefined) return fault;
-  const text = migratedText(rules, found.text);
   if (text === found.text) return "left";
   const id = idIn(text);
   const replaced = await refusing(() => writes.replace(collection, { id, owner: ownerOfStored(found), text }, found));

@@ -18,7 +18,7 @@ import {
   type ValueRange,
 } from "../../store/ranges.ts";
 import { beginningOfIds } from "../object-ids.ts";
-import { faultsOfStored, type ObjectRules } from "../validate-object.ts";
+import { type ObjectRules, storedForm } from "../validate-object.ts";
 import type { Filter } from "./filters.ts";
 import { createdField } from "./query-parameters.ts";
 
@@ -44,7 +44,7 @@ export function conditionOf(filter: Filter): Condition {
 
 /** Whether an object meets the rules, or doesn't: no index finds those. */
 export function validityCondition(rules: ObjectRules, valid: boolean): Condition {
-  const matchesObject = (text: string): boolean => (faultsOfStored(rules, text).length === 0) === valid;
+  const matchesObject = (text: string): boolean => (storedForm(rules, text).fault === undefined) === valid;
   return { name: validityParameter, isExact: false, matchesObject };
 }
 

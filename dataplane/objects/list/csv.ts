@@ -1,7 +1,6 @@
 // A page of a list as CSV: a column for each declared value, those of nested objects with dotted
 // names, and a record for each object. Values stay text, so that numbers keep their digits.
 
-import { setImmediate as othersFirst } from "node:timers/promises";
 import Negotiator from "negotiator";
 import { endOfRecord } from "../../../core/csv.ts";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -12,6 +11,7 @@ import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import type { DeclaredProperty } from "../../../core/schema/declared-properties.ts";
 import { quoteWhereNeeded, textField } from "./csv-fields.ts";
 import type { ListQuery } from "./query.ts";
+import { inSpells } from "./spells.ts";
 
 /** RFC 4180 §3. */
 export const csvType = "text/csv; charset=utf-8; header=present";
@@ -83,20 +83,14 @@ function whole(names: readonly string[]): Selection {
   return new Map(names.map((name) => [name, "whole"]));
 }
 
-/** How long records are written before others come in. */
-const spellMilliseconds = 5;
-
 export async function csvText({ names, places }: CsvColumns, texts: readonly string[]): Promise<string> {
   const records = [names.map(textField).join(",")];
-  let since = performance.now();
-  for (const text of texts) {
+  await inSpells(texts, (text) => {
     const fields = new Array<string>(names.length).fill("");
     fillFields(text, 0, places, fields);
     records.push(fields.join(","));
-    if (performance.now() - since < spellMilliseconds) continue;
-    await othersFirst();
-    since = performance.now();
-  }
+    return true;
+  });
   return records.join(endOfRecord) + endOfRecord;
 }
 

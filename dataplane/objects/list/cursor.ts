@@ -4,6 +4,7 @@
 
 import { hash } from "node:crypto";
 import { Problem } from "../../../core/errors/problem.ts";
+import { objectId } from "../../../core/object-id.ts";
 import { type ClientPosition, parsePositions, positionsText } from "../../changes/positions.ts";
 import type { Order } from "./sort.ts";
 
@@ -19,7 +20,7 @@ const version = "1";
 const separator = "\0";
 /** Four keys of 1,024 bytes, every byte escaped, as base64. */
 const maxLength = 12_000;
-const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const idForm = new RegExp(`^${objectId}$`);
 /** What an encoding begins with; none contains NUL. */
 const valueForm = /^[0-6]/;
 

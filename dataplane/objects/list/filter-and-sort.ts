@@ -6,14 +6,15 @@ import { setImmediate as othersFirst } from "node:timers/promises";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { valueAt } from "../../../core/json/members.ts";
+import { idIn } from "../../../core/object-id.ts";
 import { createSemaphore, type Semaphore } from "../../../core/semaphore.ts";
 import { compareEncoded, encodeSortValue } from "../../store/order.ts";
 import type { Page } from "../../store/ports/lists.ts";
-import { idIn } from "../../store/ports/objects.ts";
 import type { CollectionRef } from "../../store/ports/refs.ts";
 import type { Condition } from "./conditions.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Order } from "./sort.ts";
+import { inSpells } from "./spells.ts";
 
 export const scanLimit = 10_000;
 /** Bytes of text that one scan may read. */
@@ -24,8 +25,6 @@ const freeBytes = 256 * 1024;
 /** Each keeps up to twice `keptBytes`, and each that waits some `freeBytes`. */
 const concurrency = 2;
 const maxWaiting = 32;
-/** How long a scan works before it lets others in. */
-const spellMilliseconds = 5;
 
 interface Scan {
   readonly collection: CollectionRef;
@@ -106,17 +105,13 @@ async function readAll({ texts, semaphore, collection }: Scan, onText: (text: st
   }
 }
 
-/** A batch of large objects under many conditions is a second's work: others come in between. */
 async function evaluateEach(batch: readonly string[], onText: (text: string) => Step): Promise<Step> {
-  let since = performance.now();
-  for (const text of batch) {
-    const step = onText(text);
-    if (step !== "go on") return step;
-    if (performance.now() - since < spellMilliseconds) continue;
-    await othersFirst();
-    since = performance.now();
-  }
-  return "go on";
+  let step: Step = "go on";
+  await inSpells(batch, (text) => {
+    step = onText(text);
+    return step === "go on";
+  });
+  return step;
 }
 
 function busy(): Problem {

@@ -3,10 +3,10 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
+import { idIn } from "../../../core/object-id.ts";
 import { currentResponse, entityTag, isNotModified } from "../../http/conditional-requests.ts";
 import type { HttpResponse } from "../../http/exchange.ts";
 import type { PageRange } from "../../store/ports/lists.ts";
-import { idIn } from "../../store/ports/objects.ts";
 import { type CsvColumns, csvText, csvType } from "./csv.ts";
 import { cursorText } from "./cursor.ts";
 import { cursorOf, positionOf } from "./cursor-position.ts";

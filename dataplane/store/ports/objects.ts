@@ -9,11 +9,6 @@ export interface StoredObject {
   readonly text: string;
 }
 
-/** A stored object begins with its id, `{"id":"<UUID>"`. */
-export function idIn(text: string): string {
-  return text.slice(7, 43);
-}
-
 /** The owner of an object by its stored text, which ends in `_metadata`. */
 export function ownerIn(text: string): Owner | undefined {
   const begin = '"_metadata":';

@@ -1,7 +1,8 @@
 // A schema that is live only when all stored objects meet it, while clients write by the former one
 // through a replica that stands still, or is killed: then no stored object may break it.
 
-import { objectChecks, schemaDigest } from "../../../core/config/object-check.ts";
+import { digestOf } from "../../../core/config/canonical.ts";
+import { objectChecks } from "../../../core/config/object-check.ts";
 import type { CompiledProject, JsonObject, ResourceConfig } from "../../../core/config/types.ts";
 import { storeScript } from "../../../dataplane/store/redis/store-script.ts";
 import { type CheckOrders, createReplicaOrders } from "../../../operator/publish/replica-orders.ts";
@@ -135,7 +136,7 @@ async function makeLive(stage: Stage, { orders, generation, others }: Change): P
       project: ref,
       resource: "entries",
       uid,
-      schema: schemaDigest(next),
+      schema: digestOf(next),
       stage: "final" as const,
       generation,
     } as const;

@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { erase } from "../../../../cli/erase/erase.ts";
 import { createService } from "../../../../cli/service/service.ts";
+import { idIn } from "../../../../core/object-id.ts";
 import { ExportWriter } from "../../../../core/transfer/export-writer.ts";
-import { idIn } from "../../../../core/transfer/lines.ts";
 import { readExported } from "../../../support/transfer/exported.ts";
 
 const base = "https://api.example.org/default/shop";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { ExportFault, ExportReader, type NumberedItem } from "../../../../core/transfer/export-reader.ts";
+import { ExportFault, ExportReader } from "../../../../core/transfer/export-reader.ts";
 import { ExportWriter } from "../../../../core/transfer/export-writer.ts";
-import { type ExportHead, errorLine } from "../../../../core/transfer/lines.ts";
+import { type ExportHead, errorLine, type NumberedItem } from "../../../../core/transfer/lines.ts";
 
 const limits = { maxLineBytes: 1_000, maxDepth: 64 };
 const head: ExportHead = {

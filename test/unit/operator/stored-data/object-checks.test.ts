@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { migrationDigest } from "../../../../core/config/migration.ts";
-import { type CheckOrder, schemaDigest } from "../../../../core/config/object-check.ts";
+import { digestOf } from "../../../../core/config/canonical.ts";
+import type { CheckOrder } from "../../../../core/config/object-check.ts";
 import type { JsonObject, ResourceConfig } from "../../../../core/config/types.ts";
 import { compileResource } from "../../../../operator/compile/child-configs.ts";
 import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
@@ -102,7 +102,7 @@ it("a check is ordered once every replica serves the schema, and once only", asy
       project: { namespace: "default", name: "shop" },
       resource: "books",
       uid,
-      schema: schemaDigest(loose),
+      schema: digestOf(loose),
       stage: "live",
       generation: 1,
     },
@@ -142,10 +142,10 @@ it("another schema is checked anew; the status says meanwhile of which one its f
   find(0);
   await pass();
   serve(strict);
-  const former = { storedObjects: { schema: schemaDigest(loose), invalid: 0, observedGeneration: 1 } };
+  const former = { storedObjects: { schema: digestOf(loose), invalid: 0, observedGeneration: 1 } };
   expect(await pass("waiting")).toMatchObject({ ...former, valid: "True" });
   expect(await pass()).toMatchObject({ ...former, valid: "Unknown" });
-  expect([...given.values()].map(({ schema }) => schema)).toEqual([schemaDigest(strict)]);
+  expect([...given.values()].map(({ schema }) => schema)).toEqual([digestOf(strict)]);
 });
 
 it("a schema that comes back is checked anew: what was found of it was before another one was live", async () => {
@@ -175,7 +175,7 @@ it("what was found of another schema within the same second is said as well", as
   await pass();
   find(3);
   expect(await lookedAt()).toEqual(["default/shop"]);
-  expect(await pass()).toMatchObject({ storedObjects: { schema: schemaDigest(strict), invalid: 3 }, valid: "False" });
+  expect(await pass()).toMatchObject({ storedObjects: { schema: digestOf(strict), invalid: 3 }, valid: "False" });
 });
 
 it("invalid objects are checked again after an hour, and valid ones never", async () => {
@@ -283,7 +283,7 @@ describe("with Refuse, a new schema", () => {
     const objects = { ref: { namespace: "default", name: "shop" }, resources: [books] } as never;
     const heldSchemas = new Map([[uid, { stage: "look" } as const]]);
     const reports = await checks.reportsOf({ objects, config, heldSchemas, rollout: "programmed" }, meanwhile);
-    expect(reports.get(uid)).toEqual({ schema: schemaDigest(strict) });
+    expect(reports.get(uid)).toEqual({ schema: digestOf(strict) });
     expect(await lookedAt()).toEqual(["default/shop"]);
     expect(ids()).toHaveLength(1);
   });
@@ -360,10 +360,10 @@ describe("with Refuse, a new schema", () => {
     const migrate = [{ op: "add", path: "/price", value: 0 }];
     serve(strict, { storedObjects: "Refuse", migrate });
     expect(await refusingPass({ schema: loose })).toMatchObject({ ...looked, migration: migrate });
-    expect([...given.values()]).toMatchObject([{ stage: "look", migration: migrationDigest(migrate) }]);
+    expect([...given.values()]).toMatchObject([{ stage: "look", migration: digestOf(migrate) }]);
     find(0);
     expect(await refusingPass({ ...looking })).toMatchObject({ ...bound, migration: migrate });
-    expect([...given.values()]).toMatchObject([{ stage: "final", migration: migrationDigest(migrate) }]);
+    expect([...given.values()]).toMatchObject([{ stage: "final", migration: digestOf(migrate) }]);
     find(0);
     const live = await refusingPass({ ...binding });
     expect([live.reason, live.migration]).toEqual(["live", undefined]);
