@@ -39,6 +39,13 @@ describeServedOnBothStores("an export while others write", (serve) => {
     return readExported((await served.send(`/export?_resource=${resource}${behind}`, { as: admin })).text);
   }
 
+  /** Repeats the export until others wrote during one, which then has their changes at its end. */
+  async function exportedAmidWrites(resource: string): Promise<Exported> {
+    let found = await exported(resource);
+    while (!found.items.some(({ kind }) => kind === "changes")) found = await exported(resource);
+    return found;
+  }
+
   /** Counts objects of its own up. Every fifth time it deletes one and makes another. */
   async function write(resource: string, own: string[], isStopped: () => boolean): Promise<void> {
     const written = new Map<string, number>();
@@ -92,7 +99,8 @@ describeServedOnBothStores("an export while others write", (serve) => {
     const { start: beginning } = endOf(await exported("counters"));
     const pieces: Exported[] = [];
     await whileWritten("counters", ids, async () => {
-      for (let round = 0; round < 4; round += 1) pieces.push(await exported("counters", pieces.at(-1)?.end.position));
+      pieces.push(await exportedAmidWrites("counters"));
+      for (let round = 0; round < 3; round += 1) pieces.push(await exported("counters", pieces.at(-1)?.end.position));
     });
     for (const [at, piece] of pieces.entries()) {
       const { start, seen } = endOf(piece);
@@ -101,7 +109,6 @@ describeServedOnBothStores("an export while others write", (serve) => {
       const later = await logged(atPosition, start, seen);
       expect(wrongIn(found, atPosition, later)).toEqual([]);
     }
-    expect(pieces[0]?.items).toContainEqual({ kind: "changes" });
     const rest = await exported("counters", pieces.at(-1)?.end.position);
     expect(applied([...pieces, rest])).toEqual(applied([await exported("counters")]));
   });
