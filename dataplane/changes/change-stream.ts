@@ -157,10 +157,24 @@ export class ChangeStream {
     await this.#drained();
     const { feed } = subscription;
     if (feed.isBehind(subscription) && (await this.#inTurn(() => this.#catchUp(subscription, signal)))) return;
-    const read = await feed.next(subscription, signal);
+    const read = await feed.next(subscription, signal, (batch) => this.#take(subscription, batch));
     if (read !== undefined && this.#isWhole(read, subscription)) {
       await this.#inTurn(() => this.#send(subscription, read, signal));
     }
+  }
+
+  /** What most streams are sent: a small batch, once all before was read. */
+  #take(subscription: Subscription, batch: Batch): boolean | Promise<boolean> {
+    const { encoded, isEncoded } = subscription.view;
+    if (encoded === undefined || batch.length >= largeBatch || !this.#isAlike(subscription, batch)) return false;
+    const write = (pieces: Pieces): boolean => {
+      if (this.#ending.signal.aborted || this.#response.writableNeedDrain) return false;
+      this.#writeAll(pieces);
+      moveBehind(subscription, batch);
+      return true;
+    };
+    const pieces = isEncoded?.(batch) ? encoded(batch) : this.#deps.fairly(() => encoded(batch));
+    return pieces instanceof Promise ? pieces.then(write, () => false) : write(pieces);
   }
 
   /** Resets the stream where something is lost. */
@@ -222,11 +236,15 @@ export class ChangeStream {
   }
 
   /** Most streams have one source and are where the batch begins: they share its bytes. */
+  #isAlike({ position, seen }: Subscription, batch: Batch): boolean {
+    return this.#subscriptions.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
+  }
+
   async #piecesOf(subscription: Subscription, batch: Batch): Promise<Pieces> {
-    const { view, position, seen } = subscription;
+    const { view } = subscription;
     const { fairly } = this.#deps;
-    const isAlike = this.#subscriptions.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
-    if (!isAlike || view.encoded === undefined) return await fairly(() => this.#ownPieces(subscription, batch));
+    if (!this.#isAlike(subscription, batch) || view.encoded === undefined)
+      return await fairly(() => this.#ownPieces(subscription, batch));
     const encoded = (): Pieces => view.encoded?.(batch) ?? [];
     return view.isEncoded?.(batch) ? encoded() : await fairly(encoded);
   }

@@ -3,13 +3,15 @@
 // others reads by itself, or together with those at the same position.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
+import type { Clock } from "../../core/clock.ts";
 import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
-import { type Batch, type BatchRead, type BatchStore, readBatch } from "./batch.ts";
+import { type Batch, type BatchRead, type BatchStore, lacksSeen, readBatch } from "./batch.ts";
 import { isBefore, laterOf } from "./positions.ts";
 
 export interface FeedDeps {
   readonly store: BatchStore & Pick<ChangeLogs, "onChanges">;
+  readonly clock: Clock;
   readonly timers: Timers;
   /** Called with failures of the store, which is asked again. */
   readonly onFailure: (failure: unknown) => void;
@@ -24,17 +26,30 @@ export interface Reader {
   readonly since: number;
 }
 
+/** Takes a batch, and goes on waiting. False where it has to be woken for it. */
+export type Take = (batch: Batch) => boolean | Promise<boolean>;
+
+interface Waiting {
+  readonly reader: Reader;
+  readonly take: Take;
+  /** Called when it is to look again. A promise would keep all who left. */
+  wake(): void;
+}
+
 interface ReadUnderWay {
   readonly began: number;
   readonly read: Promise<BatchRead>;
 }
 
+/** Between beginnings of reads. */
 const betweenReadsMs = 20;
-/** Each takes some 15 µs. */
-const wokenAtOnce = 64;
+const leastPauseMs = 5;
+/** Each takes some 10 µs. */
+const sentAtOnce = 64;
 /** How often the log is read without a hint, because hints get lost with connections. */
 const rereadMs = 5_000;
 const retryMs = 1_000;
+const never: Take = () => false;
 /** Of batches that are kept for streams a little behind the end. */
 const maxKept = 64;
 const maxKeptCharacters = 1024 * 1024;
@@ -54,8 +69,7 @@ export class Feed {
   #end: LogPosition;
   /** The newest entry whose effect a reader has seen. */
   #seen: LogPosition;
-  /** Called at the next batch, or when none will come. A promise would keep all who left. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<Waiting>();
   #arrivals = 0;
   #hint = Promise.withResolvers<void>();
   #gone: Exclude<BatchRead, Batch> | undefined;
@@ -75,15 +89,16 @@ export class Feed {
    * nobody is sent an older text of an object than before. Undefined when `signal` is aborted.
    * Throws as the store does, where the position is not near the end.
    */
-  async next({ position, seen, since }: Reader, signal: AbortSignal): Promise<BatchRead | undefined> {
-    this.#seen = laterOf(this.#seen, seen);
+  async next(reader: Reader, signal: AbortSignal, take: Take = never): Promise<BatchRead | undefined> {
+    this.#seen = laterOf(this.#seen, reader.seen);
     while (!signal.aborted) {
+      const { position, seen, since } = reader;
       // Before it looks: a batch that arrives meanwhile would be missed.
       const arrivals = this.#arrivals;
       const known = this.#gone ?? this.#keptBehind(position, since) ?? (await this.#readBehind(position, since));
       if (known !== undefined) return known;
       if (isBefore(this.#end, seen)) this.#hint.resolve();
-      if (arrivals === this.#arrivals) await this.#arrival(signal);
+      if (arrivals === this.#arrivals) await this.#arrival({ reader, take }, signal);
     }
     return undefined;
   }
@@ -93,16 +108,17 @@ export class Feed {
     return this.#waiting.size;
   }
 
-  #arrival(signal: AbortSignal): Promise<void> {
+  #arrival(of: Omit<Waiting, "wake">, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const end = (): void => {
-        this.#waiting.delete(end);
-        signal.removeEventListener("abort", end);
+      const wake = (): void => {
+        this.#waiting.delete(waiting);
+        signal.removeEventListener("abort", wake);
         resolve();
       };
-      this.#waiting.add(end);
-      signal.addEventListener("abort", end);
+      const waiting = { ...of, wake };
+      this.#waiting.add(waiting);
+      signal.addEventListener("abort", wake);
     });
   }
 
@@ -164,12 +180,16 @@ export class Feed {
   }
 
   async #follow(): Promise<void> {
-    const { timers, onFailure } = this.#deps;
+    const { clock, timers, onFailure } = this.#deps;
     const { signal } = this.#ending;
     while (!signal.aborted && this.#gone === undefined) {
       try {
-        if (await this.#readOn()) await pauseUnlessAborted(timers, betweenReadsMs, signal);
-        else await this.#hintOrTime();
+        const began = clock.monotonic();
+        if (!(await this.#readOn())) await this.#hintOrTime();
+        else {
+          const took = clock.monotonic() - began;
+          await pauseUnlessAborted(timers, Math.max(betweenReadsMs - took, leastPauseMs), signal);
+        }
       } catch (failure) {
         onFailure(failure);
         await pauseUnlessAborted(timers, retryMs, signal);
@@ -186,19 +206,23 @@ export class Feed {
     if (read.outcome !== "batch") this.#gone = read;
     else if (read.end === this.#end && isBefore(this.#end, seen)) this.#gone = { outcome: "lost" };
     else if (read.end === this.#end) return false;
-    else this.#keep(read);
+    else {
+      this.#keep(read);
+      this.#seen = laterOf(this.#seen, read.seen);
+    }
     this.#arrivals += 1;
-    await this.#wakeAll();
+    await this.#sendAll(read);
     return true;
   }
 
-  /** Some at a time, because each writes at once: other requests are served between. */
-  async #wakeAll(): Promise<void> {
-    let woken = 0;
-    for (const end of [...this.#waiting]) {
-      end();
-      woken += 1;
-      if (woken % wokenAtOnce === 0) await othersFirst();
+  /** Some at a time: other requests are served between. */
+  async #sendAll(read: BatchRead): Promise<void> {
+    let sent = 0;
+    for (const waiting of [...this.#waiting]) {
+      const isTaken = read.outcome === "batch" && taken(read, waiting);
+      if (!(isTaken instanceof Promise ? await isTaken : isTaken)) waiting.wake();
+      sent += 1;
+      if (sent % sentAtOnce === 0) await othersFirst();
     }
   }
 
@@ -223,4 +247,10 @@ export class Feed {
     await pause(this.#deps.timers, rereadMs, waiting.signal).catch(() => undefined);
     this.#ending.signal.removeEventListener("abort", end);
   }
+}
+
+/** Whether a reader that waits where the batch begins has taken it. */
+function taken(batch: Batch, { reader, take }: Waiting): boolean | Promise<boolean> {
+  const isNext = reader.position === batch.from && reader.since <= batch.began && !lacksSeen(batch, reader);
+  return isNext && take(batch);
 }

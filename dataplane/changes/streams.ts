@@ -3,10 +3,8 @@
 // same.
 
 import type { ServerResponse } from "node:http";
-import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import type { Timers } from "../../core/timers.ts";
 import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Beginning, ChangeStream, type StreamDeps } from "./change-stream.ts";
@@ -48,8 +46,6 @@ export interface Streams {
 }
 
 export interface StreamsDeps extends FeedDeps {
-  readonly clock: Clock;
-  readonly timers: Timers;
   readonly random?: () => number;
   /** Bounds what a project's streams compute in one turn of the event loop. */
   readonly fairShare: Pick<FairShareLimiter, "of">;

@@ -1,5 +1,6 @@
 // Follows changes over many connections, and answers with what came: the number of events, and of
-// some connections the milliseconds since the time in each event's field `at`. It shares the cores
+// some connections the number in each event's field `at`, with the milliseconds of Unix time at
+// which it came. It shares the cores
 // with what it measures, so it has no HTTP parser, and counts the blank lines that end events.
 // Arguments: URL, Authorization, streams.
 
@@ -20,7 +21,7 @@ const timedEvery = 10;
 const stamp = /"at":(\d+)/g;
 /** One for all streams: each uses what it has read before another one reads. */
 const buffer = Buffer.alloc(256 * 1024);
-let delays: number[] = [];
+let timed: (readonly [at: number, came: number])[] = [];
 let events = 0;
 let open = 0;
 
@@ -47,7 +48,7 @@ function follow(at: number): Promise<void> {
 
 function measure(bytes: Buffer): void {
   const now = Date.now();
-  for (const [, sent] of bytes.toString("latin1").matchAll(stamp)) delays.push(now - Number(sent));
+  for (const [, at] of bytes.toString("latin1").matchAll(stamp)) timed.push([Number(at), now]);
 }
 
 function blankLinesIn(bytes: Buffer): number {
@@ -60,8 +61,8 @@ for (let made = 0; made < Number(count); made += 50) {
   await Promise.all(Array.from({ length: Math.min(50, Number(count) - made) }, (_, at) => follow(made + at)));
 }
 answerQuestion(() => {
-  const seen = { delays, events };
-  delays = [];
+  const seen = { timed, events };
+  timed = [];
   events = 0;
   return seen;
 });

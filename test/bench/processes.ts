@@ -43,7 +43,7 @@ export async function startServer<T>(file: string, args: readonly string[]): Pro
 
 /** Called by a server. It ends with the process that started it. */
 export function answerQuestion(answer: () => unknown): void {
-  process.on("message", () => process.send?.(answer()));
+  process.on("message", async () => process.send?.(await answer()));
   process.once("disconnect", () => process.exit());
 }
 

@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { systemClock } from "../../../../core/clock.ts";
 import { systemTimers } from "../../../../core/timers.ts";
 import { type Batch, type BatchRead, lacksSeen } from "../../../../dataplane/changes/batch.ts";
 import { Feed, type FeedDeps } from "../../../../dataplane/changes/feed.ts";
@@ -24,7 +25,7 @@ function openFeed(): { readonly feed: Feed; readonly answer: () => void } {
     newestChange: async () => position,
     onChanges: () => () => undefined,
   };
-  const deps = { store, timers: systemTimers, onFailure: () => undefined };
+  const deps = { store, clock: systemClock, timers: systemTimers, onFailure: () => undefined };
   return { feed: new Feed(deps, { project, resource: "books" }, begun), answer: () => first.resolve(removal) };
 }
 
@@ -66,7 +67,7 @@ it("sends nothing that was read before what was sent last", async () => {
   const [older, first, second] = ["0-1.00000000", "2-0.00000000", "3-0.00000000"] as const;
   const leaving = new AbortController();
   const feed = new Feed(
-    { store, timers: systemTimers, onFailure: () => undefined },
+    { store, clock: systemClock, timers: systemTimers, onFailure: () => undefined },
     { project, resource: "books" },
     begun,
   );
@@ -98,7 +99,7 @@ it("is lost where a failover lost the entry that a text came from, though it has
     onChanges: () => () => undefined,
   };
   const feed = new Feed(
-    { store, timers: systemTimers, onFailure: () => undefined },
+    { store, clock: systemClock, timers: systemTimers, onFailure: () => undefined },
     { project, resource: "books" },
     begun,
   );
@@ -121,6 +122,51 @@ it("keeps nothing of those who left while nothing changed", async () => {
   for (const each of leaving) each.abort();
   expect(await Promise.all(sent)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   expect(feed.waiting).toBe(0);
+  feed.close();
+});
+
+/** The log has one further change each time it is read, until there are so many. */
+function growingFeed(count: number): Feed {
+  let read = 0;
+  const store: FeedDeps["store"] = {
+    async changesAfter() {
+      read += 1;
+      if (read > count) return { outcome: "changes", changes: [] };
+      return { outcome: "changes", changes: [{ position: entry(read), kind: "delete", id: "a", owner: "" }] };
+    },
+    readObjects: () => Readable.from([]),
+    newestChange: async () => entry(read),
+    onChanges: () => () => undefined,
+  };
+  return new Feed(
+    { store, clock: systemClock, timers: systemTimers, onFailure: () => undefined },
+    { project, resource: "books" },
+    begun,
+  );
+}
+
+const entry = (number: number): string => `${number + 1}-0.00000000`;
+
+it("hands one batch after the other to who waits and takes them, and wakes it for one that it doesn't take", async () => {
+  const feed = growingFeed(3);
+  const reader = { position: begun, seen: begun, since: 0 };
+  const taken: string[] = [];
+  const woken = await feed.next(reader, new AbortController().signal, async ({ end, seen, ended }) => {
+    if (taken.length === 2) return false;
+    taken.push(end);
+    Object.assign(reader, { position: end, seen, since: ended });
+    return true;
+  });
+  expect(taken).toEqual([entry(1), entry(2)]);
+  expect(woken).toMatchObject({ from: entry(2), end: entry(3) });
+  feed.close();
+});
+
+it("wakes who waits for a batch without the entry that it has seen", async () => {
+  const feed = growingFeed(1);
+  const reader = { position: begun, seen: "1-1.00000000", since: 0 };
+  const woken = await feed.next(reader, new AbortController().signal, () => true);
+  expect(woken).toMatchObject({ from: begun });
   feed.close();
 });
 
