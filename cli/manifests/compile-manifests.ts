@@ -3,7 +3,7 @@
 // or Secret claimed twice, a password or a schema that can't be used.
 import { createSecretKey, randomBytes } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectRef } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion, type Secret } from "../../core/manifests/object.ts";
 import { validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { generatedPasswordCost, hashPassword } from "../../core/password/hash-password.ts";
@@ -18,8 +18,10 @@ import type { Fault, Refusal, Verdict } from "../../operator/model/verdict.ts";
 import { writtenSecret } from "../../operator/resolve/own-secret.ts";
 import { type ProjectResolution, type ProjectTools, resolveProject } from "../../operator/resolve/project.ts";
 import type { FindSecret } from "../../operator/resolve/resolution.ts";
+import { sourceOf } from "../../operator/stored-data/copy-plan.ts";
 import { absentSecret } from "./absent-secret.ts";
 import { type CheckedManifest, type CheckedManifests, hidesObjects, located, sizeNote } from "./check-manifests.ts";
+import { planFolderCopy, projectsByKey } from "./folder-copies.ts";
 import { issuerWarnings } from "./issuer-warnings.ts";
 import { missingProject, referrerOf } from "./missing-project.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
@@ -33,12 +35,14 @@ export interface CompiledManifests {
 export async function compileManifests(checked: CheckedManifests): Promise<CompiledManifests> {
   const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
-  const hosts = grantHosts(objects.filter(isProject), new Map());
-  const projects = objects.filter(isProject).map(projectRefOf);
+  const ownProjects = objects.filter(isProject);
+  const hosts = grantHosts(ownProjects, new Map());
+  const projects = ownProjects.map(projectRefOf);
   const secrets = new Map(checked.secrets.map(({ secret }) => [keyOfProject(secret.metadata), secret]));
   const checkResource = createResourceCheck();
   const all: CompiledManifests[] = [];
-  for (const bundle of groupByProject(objects).values()) {
+  const configs = new Map<string, CompiledProject>();
+  for (const [key, bundle] of groupByProject(objects)) {
     const project = bundle.project ?? standIn(bundle.ref);
     const resolved = await resolve({ ...bundle, project }, secrets);
     const compiled = compileProject({
@@ -52,10 +56,13 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
       issuers: everyIssuer,
       checkResource,
     });
+    if (compiled.config !== undefined) configs.set(key, compiled.config);
     if (bundle.project === undefined) all.push(absentProject(bundle, { sources, checked, projects }));
     if (!resolved.signing.ok) all.push(problemsOf(resolved.signing.refusal, sources.get(project.metadata.uid)));
     all.push(...compiled.verdicts.map((verdict) => resultOf(verdict, { sources, checked })));
   }
+  const isWhole = checked.problems.length === 0 && all.every(({ problems }) => problems.length === 0);
+  all.push(...copyProblems({ projects: projectsByKey(ownProjects), configs, sources, isWhole }));
   const sized = [...checked.manifests, ...checked.secrets].flatMap(({ source }) => {
     const detail = sizeNote(source.object);
     return detail === undefined ? [] : [located(source, { pointer: "", detail })];
@@ -63,6 +70,27 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
   all.push({ problems: [], notes: sized });
   all.push({ problems: [], notes: checked.manifests.flatMap((each) => issuerWarnings(each, "any cluster")) });
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
+}
+
+interface Folder {
+  readonly projects: ReadonlyMap<string, Project>;
+  readonly configs: ReadonlyMap<string, CompiledProject>;
+  readonly sources: ReadonlyMap<string, SourcedObject>;
+  /** Nothing of it was refused. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Why nothing can be copied into a Project, as its condition Populated would say. The Project to
+ * copy from may stand in the cluster, and what that lacks in a manifest that was refused.
+ */
+function copyProblems({ projects, configs, sources, isWhole }: Folder): readonly CompiledManifests[] {
+  return [...projects.values()].flatMap((project) => {
+    if (project.spec.dataSourceRef === undefined || !projects.has(keyOfProject(sourceOf(project)))) return [];
+    const { why } = planFolderCopy(project, projects, configs);
+    if (why === undefined || !(isWhole || why.reason === "InvalidSpec")) return [];
+    return [problemsOf({ reason: why.reason, faults: [why] }, sources.get(project.metadata.uid))];
+  });
 }
 
 /** By `<namespace>/<name>`. */

@@ -1,11 +1,12 @@
 // Decides what is to be copied into a Project from another one, or why nothing can be. Pure.
 
 import { type CopyOrder, copies } from "../../core/config/copy-order.ts";
-import type { CompiledProject } from "../../core/config/types.ts";
+import type { CompiledProject, ProjectRef } from "../../core/config/types.ts";
 import { compileOmit } from "../compile/data-source.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { Reason } from "../model/reasons.ts";
+import { isPopulated } from "../model/reported-copy.ts";
 import type { Fault } from "../model/verdict.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { PublishedProject } from "../publish/writer-session.ts";
@@ -28,11 +29,11 @@ export type CopyPlan =
     };
 
 export interface CopyContext {
-  /** The Project to copy from; undefined = there is none. */
-  readonly source: Project | undefined;
-  /** That is to be copied into itself first. */
-  readonly sourceWaits: boolean;
-  /** What is published of that. */
+  /** Undefined = there is none. */
+  readonly projectOf: (ref: ProjectRef) => Project | undefined;
+  /** Whether a Project to copy from has to be copied into itself first. */
+  readonly waits: (source: Project) => boolean;
+  /** What is published of the Project to copy from. */
   readonly from: PublishedProject;
   /** What is published of the Project itself. */
   readonly into: PublishedProject;
@@ -63,15 +64,24 @@ export function planCopy(project: Project, context: CopyContext): CopyPlan {
   return { order: { given, text: copies.write(given), isServed } };
 }
 
+/** Whether its data are still to come from another Project. */
+export function awaitsCopy(project: Project): boolean {
+  return project.spec.dataSourceRef !== undefined && !isDeleting(project) && !isPopulated(project.status);
+}
+
+export function sourceOf({ metadata, spec }: Project): ProjectRef {
+  return { namespace: metadata.namespace, name: spec.dataSourceRef?.name ?? "" };
+}
+
 export function waitingToCopy(message: string): WhyNotCopied {
   return { reason: "WaitingToCopy", message };
 }
 
 const sourceName = "/spec/dataSourceRef/name";
 
-function agreeingSource(project: Project, { source, sourceWaits, from }: CopyContext): Project | WhyNotCopied {
-  const { namespace } = project.metadata;
-  const name = project.spec.dataSourceRef?.name ?? "";
+function agreeingSource(project: Project, { projectOf, waits, from }: CopyContext): Project | WhyNotCopied {
+  const { namespace, name } = sourceOf(project);
+  const source = projectOf({ namespace, name });
   if (source === undefined || isDeleting(source)) {
     return {
       reason: "SourceNotFound",
@@ -79,11 +89,16 @@ function agreeingSource(project: Project, { source, sourceWaits, from }: CopyCon
       pointer: sourceName,
     };
   }
+  const circle = circleOf(project, projectOf);
+  if (circle !== undefined) {
+    const message = `Projects wait for each other's data, ${circle.join(" for ")}: delete one, and create it without spec.dataSourceRef`;
+    return { reason: "InvalidSpec", message, pointer: sourceName };
+  }
   if (source.spec.copies?.allow !== "Namespace") {
     const message = `Project "${name}" doesn't allow copies: whoever is responsible for it sets spec.copies.allow to Namespace`;
     return { reason: "CopyNotAllowed", message, pointer: sourceName };
   }
-  if (sourceWaits) {
+  if (waits(source)) {
     return waitingToCopy(`Project "${name}" waits for data of another Project itself; see its condition Populated`);
   }
   if (from.config?.project.uid === source.metadata.uid) return source;
@@ -92,6 +107,22 @@ function agreeingSource(project: Project, { source, sourceWaits, from }: CopyCon
     message: `Project "${name}" is not served; see its own status`,
     pointer: sourceName,
   };
+}
+
+/** Names from the Project to itself again, each waiting for the next; undefined = there is an end. */
+function circleOf(project: Project, projectOf: CopyContext["projectOf"]): readonly string[] | undefined {
+  const names = [project.metadata.name];
+  for (
+    let next = projectOf(sourceOf(project));
+    next !== undefined && awaitsCopy(next);
+    next = projectOf(sourceOf(next))
+  ) {
+    const { name } = next.metadata;
+    const isKnown = names.includes(name);
+    names.push(name);
+    if (isKnown) return name === names[0] ? names : undefined;
+  }
+  return undefined;
 }
 
 function missingHere(project: Project, config: CompiledProject | undefined): WhyNotCopied | undefined {

@@ -17,7 +17,7 @@ import { isDeleting, projectRefOf } from "../model/project-objects.ts";
 import { isPopulated, reportedCopy, resultIn } from "../model/reported-copy.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { OrderState } from "../publish/replica-orders.ts";
-import { type CopyPlan, planCopy, type WhyNotCopied, waitingToCopy } from "./copy-plan.ts";
+import { awaitsCopy, type CopyPlan, planCopy, sourceOf, type WhyNotCopied, waitingToCopy } from "./copy-plan.ts";
 import { type Known, KnownOrders } from "./known-orders.ts";
 
 /** What is known of the data that are copied into one Project. */
@@ -72,13 +72,10 @@ export function createDataCopies(deps: DataCopiesDeps): DataCopies {
   const said = new Map<string, { readonly text: string; readonly at: number }>();
 
   const look = async (project: Project, redis: CopyingRedis): Promise<Look> => {
-    const { namespace } = project.metadata;
-    const sourceRef = { namespace, name: project.spec.dataSourceRef?.name ?? "" };
-    const source = projectOf(sourceRef);
     const plan = planCopy(project, {
-      source,
-      sourceWaits: source !== undefined && awaitsCopy(source),
-      from: await redis.publisher.load(sourceRef),
+      projectOf,
+      waits: awaitsCopy,
+      from: await redis.publisher.load(sourceOf(project)),
       into: await redis.publisher.load(projectRefOf(project)),
       rolloutOf: redis.acknowledgements.rolloutOf,
     });
@@ -87,18 +84,27 @@ export function createDataCopies(deps: DataCopiesDeps): DataCopies {
     return { plan, standing, state: state ?? { state: "lost" } };
   };
 
-  const advance = async (project: Project, redis: CopyingRedis): Promise<CopyReport> => {
-    const found = await look(project, redis);
+  /** Orders what is missing; what is said, and the state that it leaves. */
+  const advance = async (
+    project: Project,
+    found: Look,
+    redis: CopyingRedis,
+  ): Promise<{ readonly report: CopyReport; readonly state: CopyState }> => {
     const { plan, standing, state } = found;
     if (state.state === "done") {
       await recordCopied(project, state.result, redis);
-      return { figures: state.result };
+      return { report: { figures: state.result }, state };
     }
-    if (goesOn(found)) return { why: isFull(state) ? full : copying(standing), ...figuresIn(state) };
+    if (goesOn(found)) return { report: { why: isFull(state) ? full : copying(standing), ...figuresIn(state) }, state };
+    const report = { why: whyNow(plan), ...figuresIn(state) };
     const wanted = wantedOrder(found);
-    if (wanted !== undefined) await known.order(wanted, redis.copyOrders);
-    else if (standing?.isHeld === undefined && standing !== undefined) await known.forget(standing, redis.copyOrders);
-    return { why: whyNow(plan), ...figuresIn(state) };
+    if (wanted !== undefined) {
+      await known.order(wanted, redis.copyOrders);
+      return { report, state: { state: "open", figures: undefined } };
+    }
+    if (standing === undefined || standing.isHeld) return { report, state };
+    await known.forget(standing, redis.copyOrders);
+    return { report, state: { state: "lost" } };
   };
 
   const isOver = ({ project: ref, uid }: CopyOrder): boolean => {
@@ -127,8 +133,9 @@ export function createDataCopies(deps: DataCopiesDeps): DataCopies {
         return {};
       }
       if (data?.copied !== undefined) return { figures: data.copied };
-      const report = await advance(project, redis);
-      said.set(keyOfProject(projectRefOf(project)), { text: textOf(await look(project, redis)), at: now() });
+      const found = await look(project, redis);
+      const { report, state } = await advance(project, found, redis);
+      said.set(keyOfProject(projectRefOf(project)), { text: textOf({ ...found, state }), at: now() });
       return report;
     },
     async refresh() {
@@ -156,11 +163,6 @@ async function visitAll(keys: readonly string[], visit: (key: string) => Promise
 async function recordCopied(project: Project, copied: CopyResult, { publisher }: CopyingRedis): Promise<void> {
   const { data } = await publisher.load(projectRefOf(project));
   if (data !== undefined) await publisher.writeData(projectRefOf(project), { ...data, copied });
-}
-
-/** Whether its data are still to come from another Project. */
-export function awaitsCopy(project: Project): boolean {
-  return project.spec.dataSourceRef !== undefined && !isDeleting(project) && !isPopulated(project.status);
 }
 
 /** Changes whenever the status is to say something else, figures aside. */

@@ -9,13 +9,13 @@ import {
   type CopyProgress,
   describeCopied,
 } from "../../../core/config/copy-order.ts";
-import type { ProjectRef } from "../../../core/config/types.ts";
 import type { DataStore } from "../../../dataplane/store/port.ts";
 import { type CopyStepsDeps, copySteps } from "../../../dataplane/transfer/carry-out-copies.ts";
 import type { Project } from "../../../operator/model/objects.ts";
 import { projectRefOf } from "../../../operator/model/project-objects.ts";
 import { faultMessage } from "../../../operator/status/messages.ts";
-import { type CopyPlan, planCopy } from "../../../operator/stored-data/copy-plan.ts";
+import type { CopyPlan } from "../../../operator/stored-data/copy-plan.ts";
+import { planFolderCopy, projectsByKey } from "../../manifests/folder-copies.ts";
 import { storedObject } from "../data-folder/dev-state.ts";
 import type { DevMessage, MessageFacts } from "../report/messages.ts";
 
@@ -66,16 +66,8 @@ export function createDevCopies(deps: CopyStepsDeps & { readonly store: Store })
       const projects = projectsIn(facts);
       const messages: DevMessage[] = [];
       for (const project of projects.values()) {
-        const { namespace } = project.metadata;
         if (project.spec.dataSourceRef === undefined) continue;
-        const sourceRef = { namespace, name: project.spec.dataSourceRef.name };
-        const plan = planCopy(project, {
-          source: projects.get(keyOfProject(sourceRef)),
-          sourceWaits: false,
-          from: publishedOf(facts, sourceRef),
-          into: publishedOf(facts, projectRefOf(project)),
-          rolloutOf: () => "programmed",
-        });
+        const plan = planFolderCopy(project, projects, facts.published);
         const key = keyOfProject(projectRefOf(project));
         const text = await become(plan);
         if (text !== undefined && said.get(key) !== text) messages.push({ text: `Project/${key}: ${text}` });
@@ -88,13 +80,7 @@ export function createDevCopies(deps: CopyStepsDeps & { readonly store: Store })
 
 function projectsIn({ known }: MessageFacts): ReadonlyMap<string, Project> {
   const objects = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
-  const projects = objects.filter((object) => object.kind === "Project");
-  return new Map(projects.map((project) => [keyOfProject(projectRefOf(project)), project]));
-}
-
-function publishedOf({ published }: MessageFacts, ref: ProjectRef) {
-  const config = published.get(keyOfProject(ref));
-  return { revision: 0, ...(config !== undefined && { config }) };
+  return projectsByKey(objects.filter((object) => object.kind === "Project"));
 }
 
 async function filtered<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<readonly T[]> {

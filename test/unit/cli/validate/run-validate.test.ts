@@ -357,3 +357,33 @@ test("--strict lets notes pass: a foreign kind and a Secret that stands elsewher
   expect(code).toBe(0);
   expect(lines.map((line) => line.split(": ").includes("note"))).toEqual([true, true, false]);
 });
+
+test("a copy that a cluster would refuse is a problem of the Project that names its source", async () => {
+  const resource = (project: string, properties: string) =>
+    manifest(
+      "ApiResource",
+      `${project}-users`,
+      `{ projectRef: { name: ${project} }, resourceName: users, schema: { properties: { ${properties} } } }`,
+    );
+  const copy = (of: string) =>
+    `dataSourceRef: { kind: Project, name: ${of} }, dataSource: { resources: [users], omit: [users.email] }`;
+  const said = async (...documents: readonly string[]) =>
+    (await validate(...documents)).lines.map((line) => line.replace(/^a\.yaml:\d+:\d+: Project\/default\//, ""));
+  const preview = [manifest("Project", "preview", `{ ${copy("shop")} }`), resource("preview", "email: {}")];
+  const agreeing = manifest("Project", "shop", "{ copies: { allow: Namespace } }");
+  expect(await said(agreeing, resource("shop", "email: {}"), ...preview)).toEqual(["DIR: 4 objects are valid"]);
+  expect(await said(...preview)).toEqual(["DIR: 2 objects are valid"]);
+  expect((await said(agreeing, resource("shop", "e_mail: {}"), ...preview))[0]).toMatch(
+    /^preview \/spec\/dataSource\/omit\/0: .*declares no "email": did you mean "e_mail"\?/,
+  );
+  expect((await said(shop, resource("shop", "email: {}"), ...preview))[0]).toMatch(
+    /^preview \/spec\/dataSourceRef\/name: Project "shop" doesn't allow copies/,
+  );
+  const other = manifest("Project", "shop", `{ copies: { allow: Namespace }, ${copy("preview")} }`);
+  expect(
+    (await said(other, resource("shop", "email: {}"), ...preview)).filter((line) => line.includes("wait")),
+  ).toEqual([
+    expect.stringContaining("shop for preview for shop: delete one"),
+    expect.stringContaining("preview for shop for preview: delete one"),
+  ]);
+});

@@ -141,9 +141,14 @@ describe("nothing is copied, and the status says why,", () => {
       "is not served",
     ],
     "while it waits for a copy itself": [
-      () => declare("shop", { copies: { allow: "Namespace" }, dataSourceRef: { kind: "Project", name: "preview" } }),
+      () => declare("shop", { copies: { allow: "Namespace" }, dataSourceRef: { kind: "Project", name: "other" } }),
       "WaitingToCopy",
       "waits for data of another Project itself",
+    ],
+    "where both wait for each other's data": [
+      () => declare("shop", { dataSourceRef: { kind: "Project", name: "preview" } }),
+      "InvalidSpec",
+      "preview for shop for preview: delete one",
     ],
     "while it lacks a resource": [() => serve("shop", undefined), "SourceNotFound", 'serves no ApiResource "users"'],
     "while the new one lacks a resource": [
