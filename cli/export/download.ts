@@ -5,7 +5,7 @@
 import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
 import { isRetryable } from "../../core/http/event-stream.ts";
 import { ExportFault, ExportReader } from "../../core/transfer/export-reader.ts";
-import { type ExportEnd, exportMediaType } from "../../core/transfer/lines.ts";
+import { type ExportEnd, type ExportHead, exportMediaType } from "../../core/transfer/lines.ts";
 import { type Patience, pauseMs } from "../service/patiently.ts";
 import { reasonOf, requireType, ServerAway, type Service, ServiceRefused } from "../service/service.ts";
 import type { GrowingExport } from "./growing-export.ts";
@@ -58,6 +58,7 @@ async function readAnswer({ service, write }: DownloadDeps, url: URL, file: Grow
   for await (const piece of piecesOf(response.body ?? [])) {
     const items = reader.push(piece).map(({ item }) => item);
     if (!isBegun && reader.head !== undefined) {
+      requireAsked(url, reader.head);
       requireSame(file, reader.head);
       for (const bytes of file.begin(reader.head)) await write(bytes);
       isBegun = true;
@@ -75,9 +76,23 @@ async function* piecesOf(body: AsyncIterable<Uint8Array> | readonly Uint8Array[]
   }
 }
 
+/** What is taken for one owner's may be deleted. */
+function requireAsked({ searchParams }: URL, { owner, since }: ExportHead): void {
+  const isAsked =
+    (owner ?? null) === searchParams.get("_owner") && (since !== undefined) === searchParams.has("_since");
+  if (isAsked) return;
+  const what = `${owner === undefined ? "all owners" : `the owner ${owner}`}${since === undefined ? "" : " since a position"}`;
+  throw new ServiceRefused(`The answer is another export than the one asked for: that of ${what}`);
+}
+
 /** Resources and root keys may have come or gone between two answers. */
-function requireSame({ head: first }: GrowingExport, head: NonNullable<GrowingExport["head"]>): void {
+function requireSame({ head: first }: GrowingExport, head: ExportHead): void {
   if (first === undefined) return;
+  if (first.projectUid !== head.projectUid) {
+    throw new ServiceRefused(
+      "The rest of the export is of another project than its beginning: check URL, or begin again",
+    );
+  }
   const partsOf = ({ resources, rootKeys, owner, since }: typeof head) =>
     JSON.stringify([resources, rootKeys, owner, since]);
   if (partsOf(first) === partsOf(head)) return;

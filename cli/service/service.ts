@@ -76,7 +76,10 @@ export interface Service {
 
 /** More is refused by projects that don't raise it. */
 const pageLimit = 100;
-const authorizationHint = "; name a file with a credential with --api-key-file or --token-file";
+const credentialHints = {
+  absent: "; name a file with a credential with --api-key-file or --token-file",
+  sent: "; the file that was named has no credential that is valid there now",
+} as const;
 const baseUrlHint = "; URL has to be the base URL of a project, without /api or /json";
 
 export function createService(options: ServiceOptions): Service {
@@ -101,7 +104,9 @@ export function createService(options: ServiceOptions): Service {
       return new ServerAway(message, { retryAfterMs: 1_000 * (Number(response.headers.get("retry-after")) || 0) });
     }
     const { status } = response;
-    return new ServiceRefused(message + hintOf(status, pathname, said), { status });
+    const credential = (await options.authorization()) === undefined ? "absent" : "sent";
+    const hint = status === 401 ? credentialHints[credential] : hintOf(pathname, said);
+    return new ServiceRefused(message + hint, { status });
   };
 
   const read: Service["read"] = async (to, headers, signal) => {
@@ -169,8 +174,7 @@ export function requireType(response: Response, { origin, pathname }: URL, type:
 }
 
 /** What a person can do about it. */
-function hintOf(status: number, pathname: string, said: string): string {
-  if (status === 401) return authorizationHint;
+function hintOf(pathname: string, said: string): string {
   const isOfProject = /\/(export|import)$/.test(pathname) && /^ (not_found|unknown_path)\b/.test(said);
   return isOfProject ? baseUrlHint : "";
 }

@@ -2,7 +2,7 @@
 // head, what is stored, and an end with a checksum: a file that was cut at the end of a line would
 // look complete without it. Texts of objects and values are what the store has, byte for byte.
 //
-//   {"jsonplane":"export","version":1,"exportedAt":…,"resources":["books"],"rootKeys":["settings"]}
+//   {"jsonplane":"export","version":1,"exportedAt":…,"resources":["books"],"rootKeys":["settings"],…}
 //   {"resource":"books","object":{"id":…,…,"_metadata":…}}    of a resource by id, ascending
 //   {"rootKey":"settings","value":…}
 //   {"changes":true}             what was stored or deleted while the lines before were read
@@ -22,6 +22,8 @@ export interface ExportHead {
   readonly resources: readonly string[];
   /** Whose values are in it. */
   readonly rootKeys: readonly string[];
+  /** `metadata.uid` of the Project whose data are in the file; absent in a backup. */
+  readonly projectUid?: string;
   /** Owner of the objects, `<creator_type>:<creator>`; absent = all of them. */
   readonly owner?: string;
   /** What has changed since this position is in the file, and nothing else. Absent = all. */

@@ -77,12 +77,12 @@ function headIn(values: Values): ExportLine {
     return faultyHead(`The file has the version ${version ?? "?"} of the format; this program reads ${exportVersion}`);
   }
   const { jsonplane: _kind, version: _version, ...head } = parsed(values) as Partial<ExportHead> & Parsed;
-  const { exportedAt, resources, rootKeys, owner, since, after, position } = head;
+  const { exportedAt, resources, rootKeys, projectUid, owner, since, after, position } = head;
   const isWhole =
     typeof exportedAt === "string" &&
     isNames(resources) &&
     isNames(rootKeys) &&
-    [owner, since, position].every(isTextIfThere);
+    [projectUid, owner, since, position].every(isTextIfThere);
   const isPlace = after === undefined || (typeof after?.resource === "string" && typeof after?.id === "string");
   if (!isWhole || !isPlace) return faultyHead("The first line is not the head of an export");
   return { kind: "head", head: head as ExportHead };

@@ -91,12 +91,13 @@ class Exporting {
   }
 
   #head(): Buffer {
-    const { collections, documents, asked } = this.#plan;
+    const { project, collections, documents, asked } = this.#plan;
     const { owner, since, after } = asked;
     return this.#writer.head({
       exportedAt: new Date(this.#deps.clock.now()).toISOString(),
       resources: collections.map(({ of }) => of.resource),
       rootKeys: documents.map(({ of }) => of.rootKey),
+      projectUid: project.config.uid,
       ...(owner !== undefined && { owner }),
       ...(since !== undefined && { since: exportPositionText(since) }),
       ...(after !== undefined && { after }),

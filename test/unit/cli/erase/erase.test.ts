@@ -23,9 +23,10 @@ interface Played {
 
 const patience = { pause: async () => undefined, note: () => undefined };
 
-function exportOf(stored: Played["stored"]): Buffer {
+function exportOf(stored: Played["stored"], owners: { readonly owner?: string } = { owner }): Buffer {
   const writer = new ExportWriter();
-  const head = writer.head({ exportedAt: "2026-01-01T00:00:00Z", resources: [...stored.keys()], rootKeys: [], owner });
+  const parts = { resources: [...stored.keys()], rootKeys: [], ...owners };
+  const head = writer.head({ exportedAt: "2026-01-01T00:00:00Z", ...parts });
   const objects = [...stored].map(([resource, ids]) =>
     writer.objects(
       resource,
@@ -130,6 +131,16 @@ describe("jsonplane erase", () => {
       "Deleted 1 object: 1 of notes",
       expect.stringMatching(/^Left: 2 of orders, because .* answers 403 insufficient_access$/),
     ]);
+  });
+
+  it("deletes nothing where the answer has the objects of all owners", async () => {
+    const stored = new Map([["notes", [id(1)]]]);
+    const bytes = new Uint8Array(exportOf(stored, {}));
+    const all = async () => new Response(bytes, { headers: { "content-type": "application/x-ndjson" } });
+    const service = { ...played({ stored }), read: all };
+    const erasing = erase({ service, out: () => undefined, confirmed: async () => true, ...patience }, { base, owner });
+    await expect(erasing).rejects.toThrow("another export than the one asked for: that of all owners");
+    expect(stored.get("notes")).toHaveLength(1);
   });
 
   it("goes on with an export that broke off, so that its file has all that is deleted", async () => {

@@ -10,6 +10,7 @@ const head: ExportHead = {
   exportedAt: "2026-03-01T12:00:00.000Z",
   resources: ["authors", "books"],
   rootKeys: ["flags"],
+  projectUid: "a",
   position: "api/books=5-0.0a1b2c3d",
 };
 const id = (n: number) => `01900000-0000-7000-8000-${String(n).padStart(12, "0")}`;
@@ -19,9 +20,12 @@ const flags = (version: number): ExportItem => ({ kind: "value", rootKey: "flags
 const changes: ExportItem = { kind: "changes" };
 
 /** An answer with these items, and an end with a position or what stands for one. */
-function answer(items: readonly ExportItem[], { position, error }: { position?: string; error?: string } = {}): Buffer {
+function answer(
+  items: readonly ExportItem[],
+  { position, error, ...others }: { position?: string; error?: string; projectUid?: string } = {},
+): Buffer {
   const writer = new ExportWriter();
-  const lines = [writer.head(head), writer.items(items)];
+  const lines = [writer.head({ ...head, ...others }), writer.items(items)];
   if (position !== undefined) lines.push(writer.end(position));
   if (error !== undefined) lines.push(Buffer.from(errorLine({ code: error, detail: "It is so" })));
   return Buffer.concat(lines);
@@ -89,6 +93,18 @@ it("is refused where the service says that it can't go on, or an answer was chan
   const changed = await downloaded([Buffer.from(complete.toString().replace('"version":1,"_', '"version":2,"_'))]);
   expect(changed.failure).toBeInstanceOf(ServiceRefused);
   expect(changed.failure?.message).toContain("checksum");
+});
+
+it("is refused where the rest is of another project, of which nothing is written", async () => {
+  const file = new GrowingExport();
+  file.begin(head);
+  file.add([book(1)]);
+  const { written, failure } = await downloaded([answer([book(2)], { projectUid: "b" })], file);
+  expect([failure, failure?.message, written.length]).toEqual([
+    expect.any(ServiceRefused),
+    expect.stringContaining("of another project"),
+    0,
+  ]);
 });
 
 it("ends after several attempts that bring nothing", async () => {
