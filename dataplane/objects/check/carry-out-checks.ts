@@ -23,7 +23,7 @@ import type { CheckedStep } from "./check-step.ts";
 import { type MigrateStep, stepsOf } from "./migrate-step.ts";
 
 export interface CarryOutChecksDeps extends CarryOutDeps<CheckOrder, CheckResult> {
-  readonly store: Pick<ObjectLists & ObjectReads & ObjectIndexes, "pageAfter" | "read" | "fenceWriters">;
+  readonly store: Pick<ObjectLists & ObjectReads & ObjectIndexes, "pageAfter" | "read" | "refuseOlderWriters">;
   readonly directory: Pick<Directory, "project" | "dataLost">;
   /** For what is migrated. */
   readonly preparer: Pick<CollectionPreparer, "prepare">;
@@ -46,7 +46,7 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
       const collection = collectionOf(order.project, resource);
       // What a replica sent that knows of the schema by now has reached the store then.
       if (order.stage === "final") await pauseUnlessAborted(systemTimers, settleMs, signal);
-      if (order.stage !== "look") await store.fenceWriters(collection);
+      if (order.stage !== "look") await store.refuseOlderWriters(collection);
       if (order.migration !== undefined) await preparer.prepare(resource, collection);
       const requireServed = async (): Promise<void> => {
         if ((await served(directory, order))?.resource !== resource)

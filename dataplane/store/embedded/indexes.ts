@@ -38,7 +38,7 @@ export function createIndexes({ transactions, collections, entries }: ObjectDeps
     declareIndexes: (ref, fields, revision) => transactions.write(() => declare(ref, fields, revision)),
     buildIndexes: (ref) => transactions.write(() => build(ref)),
     // There is no other writer, and its configuration is the newest.
-    fenceWriters: () => Promise.resolve(),
+    refuseOlderWriters: () => Promise.resolve(),
     indexes: (ref) => transactions.read(() => statesOf(ref)),
   };
 }

@@ -58,7 +58,7 @@ export interface ObjectIndexes {
    * Refuses from now on to write objects for a reference with an older revision, with
    * WriteConflict: its writer has not read the configuration that the reference is of.
    */
-  fenceWriters(collection: CollectionRef): Promise<void>;
+  refuseOlderWriters(collection: CollectionRef): Promise<void>;
   /** The indexes in force, as the store knows them now. */
   indexes(collection: CollectionRef): Promise<readonly IndexState[]>;
 }

@@ -20,8 +20,8 @@ export interface CollectionRef {
   /** When its objects expire; absent = never. */
   readonly expiry?: ExpiryConfig;
   /**
-   * Of the configuration by which its writes are validated: see `fenceWriters`. Absent = no fence
-   * holds them.
+   * Of the configuration by which its writes are validated: see `refuseOlderWriters`. Absent = they
+   * are never refused.
    */
   readonly revision?: number;
 }
@@ -38,7 +38,7 @@ export function nameOfCollection({ project, resource }: CollectionRef): string {
   return `${keyOfProject(project)}/${resource}`;
 }
 
-/** Every write has a reference made here, so that none leaves the log out, or passes a fence. */
+/** Every write has a reference made here, so that none leaves the log out, or the revision. */
 export function collectionOf(
   project: ProjectRef,
   { config, revision }: { readonly config: ResourceConfig; readonly revision: number },

@@ -98,7 +98,7 @@ function describeDeclarations(subject: Subject): void {
     expect(await page(other, collection, "a")).toEqual([4, 3, 2, 1].map(idOf));
   });
 
-  it("lets no older configuration write behind a fence, which only rises", async () => {
+  it("refuses writers of a configuration that is older than the newest that it was told of", async () => {
     const [one, other] = await twoReplicas(subject());
     // One process has the newest configuration.
     if (one === other) return;
@@ -106,7 +106,7 @@ function describeDeclarations(subject: Subject): void {
     const at = (revision: number) => ({ ...collection, revision });
     const stored = objectOf(1, { a: "1" });
     await other.create(at(3), stored, plenty);
-    for (const revision of [5, 4]) await one.fenceWriters(at(revision));
+    for (const revision of [5, 4]) await one.refuseOlderWriters(at(revision));
     await expect(other.create(at(4), objectOf(2, { a: "2" }), plenty)).rejects.toThrow(WriteConflict);
     await expect(other.replace(at(4), objectOf(1, { a: "2" }), stored)).rejects.toThrow(WriteConflict);
     expect(await other.create(at(5), objectOf(2, { a: "2" }), plenty)).toMatchObject({ outcome: "created" });

@@ -20,7 +20,7 @@ const scripts = () => createIndexScripts(bench.redisClient);
 const none: IndexSet = {
   ...{ version: "", revision: 0, nextIndexNumber: 1, indexes: [], cursor: undefined, id: undefined },
   owners: { areKept: true, cursor: undefined },
-  fence: 0,
+  minRevision: 0,
 };
 const a = { name: "a", path: ["a"] };
 const b = { name: "b", path: ["b"] };

@@ -100,7 +100,7 @@ export interface IndexScripts {
   load(keys: CollectionKeys): Promise<IndexSet>;
   /** The set in force, or `stale` when that is not the one that the declaration follows. */
   declare(call: DeclareIndexes): Promise<StatedIndexes | "stale">;
-  fence(keys: CollectionKeys, revision: number, newVersion: string): Promise<void>;
+  refuseOlderWriters(keys: CollectionKeys, revision: number, newVersion: string): Promise<void>;
   beginBuild(call: BeginBuild): Promise<BuildBatch>;
   addEntries(call: AddEntries): Promise<BuildProgress>;
   addOwners(call: AddOwners): Promise<BuildProgress>;
@@ -110,7 +110,7 @@ export interface IndexScripts {
 export function createIndexScripts(redisClient: RedisClient): IndexScripts {
   // As small as what is published of the resource, and a purge begins by dropping the indexes.
   const declare = freeingScript("indexes/declare-indexes-n");
-  const fence = freeingScript("indexes/fence-writers-1");
+  const refuseOlderWriters = freeingScript("indexes/refuse-older-writers-1");
   // Without memory as well, because owners' entries are removed in steps that begin with it.
   const beginBuild = freeingScript("indexes/begin-build-3");
   const addEntries = storeScript("indexes/add-entries-n", "write");
@@ -134,8 +134,8 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
       if (reply.code === code.stale_index_set) return "stale";
       return { indexes: storedIndexesOf(textOf(reply.rest[0])), isOwnersWalk: reply.rest[1] === "1" };
     },
-    async fence(keys, revision, newVersion) {
-      await redisClient.run(fence, [keys.indexSet], [revision, newVersion]);
+    async refuseOlderWriters(keys, revision, newVersion) {
+      await redisClient.run(refuseOlderWriters, [keys.indexSet], [revision, newVersion]);
     },
     async beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes }) {
       const own = [keys.indexSet, keys.buildLock, keys.ids];

@@ -33,7 +33,7 @@ export interface IndexSet {
   /** What a purge has named the collection; undefined when none has. */
   readonly id: string | undefined;
   /** The oldest configuration that may write objects, by its revision; 0 = any. */
-  readonly fence: number;
+  readonly minRevision: number;
 }
 
 /**
@@ -49,11 +49,11 @@ export interface StoredOwners {
 /** The hash's fields that `indexSetOf` wants, in its order. */
 export const indexSetFields = [
   ...["version", "revision", "next", "fields", "cursor", "id"],
-  ...["owners", "owners_cursor", "fence"],
+  ...["owners", "owners_cursor", "min_revision"],
 ] as const;
 
 export function indexSetOf(reply: unknown): IndexSet {
-  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersCursor, fence] =
+  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersCursor, minRevision] =
     listOf(reply).map(optionalText);
   return {
     version: version ?? "",
@@ -63,7 +63,7 @@ export function indexSetOf(reply: unknown): IndexSet {
     cursor,
     owners: { areKept: owners !== "0", cursor: ownersCursor },
     id,
-    fence: Number(fence ?? 0),
+    minRevision: Number(minRevision ?? 0),
   };
 }
 

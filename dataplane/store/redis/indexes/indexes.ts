@@ -53,9 +53,9 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
       indexSetCache.forget(keys);
       return indexStates(stated);
     },
-    async fenceWriters(collection) {
+    async refuseOlderWriters(collection) {
       if (collection.revision !== undefined) {
-        await scripts.fence(collectionKeys(collection), collection.revision, randomToken());
+        await scripts.refuseOlderWriters(collectionKeys(collection), collection.revision, randomToken());
       }
     },
     async indexes(collection) {

@@ -34,7 +34,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
-        requireNotFenced(set, collection);
+        requireNotOlder(set, collection);
         const entries = entriesOf(set, text);
         const { version, owners } = set;
         const stored = { keys, version, keepsOwners: owners.areKept, maxObjects, id, owner, text, entries };
@@ -62,7 +62,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const { expiry } = collection;
       const expires = expiry && (encodedExpiry(expiry, (path) => valueAt(previous.text, path)) ?? "");
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
-        requireNotFenced(set, collection);
+        requireNotOlder(set, collection);
         const moves = indexMoves(set.indexes, previous.text, text);
         const { version, owners } = set;
         const written = { keys, version, keepsOwners: owners.areKept, id, owner, text, moves, expires };
@@ -108,9 +108,9 @@ function removeFound({ scripts, indexSetCache }: ObjectDeps, keys: CollectionKey
   });
 }
 
-/** A script refuses the version of a set that was read before its fence was raised. */
-function requireNotFenced({ fence }: IndexSet, { revision }: CollectionRef): void {
-  if (revision !== undefined && revision < fence) {
+/** A script refuses the version of a set that was read before the least revision was raised. */
+function requireNotOlder({ minRevision }: IndexSet, { revision }: CollectionRef): void {
+  if (revision !== undefined && revision < minRevision) {
     throw new WriteConflict("A newer configuration decides what may be written, and was not read yet");
   }
 }

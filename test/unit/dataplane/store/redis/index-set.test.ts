@@ -29,7 +29,7 @@ describe("a declaration", () => {
       indexes: [],
       cursor: undefined,
       owners: { areKept: true, cursor: undefined },
-      fence: 0,
+      minRevision: 0,
     });
     expect(nextIndexSet(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
   });

@@ -23,7 +23,7 @@ function indexSetCache() {
       loads += 1;
       const owners = { areKept: true, revision: 1, cursor: undefined };
       const set = { version: String(loads), revision: 1, nextIndexNumber: 2, cursor: "", indexes: [ready] };
-      return { ...set, id: "", owners, fence: 0 };
+      return { ...set, id: "", owners, minRevision: 0 };
     },
   });
   return { cache, loads: () => loads };

@@ -7,8 +7,8 @@ local code = { done = 0 }
 local index_set = KEYS[1]
 local revision, version = ARGV[1], ARGV[2]
 
-local fence = redis.call("HGET", index_set, "fence")
-if not fence or tonumber(fence) < tonumber(revision) then
-  redis.call("HSET", index_set, "fence", revision, "version", version)
+local least = redis.call("HGET", index_set, "min_revision")
+if not least or tonumber(least) < tonumber(revision) then
+  redis.call("HSET", index_set, "min_revision", revision, "version", version)
 end
 return { code.done }
