@@ -1,246 +1,44 @@
-// `jsonplane backup` and `jsonplane restore`, as the chart's CronJobs run them: with no more rights
-// in Redis than docs/reference/redis.md gives, to a folder and to a bucket.
+// `jsonplane backup`, as the chart's CronJob runs it: to a folder and to a bucket.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
-import { generateIdentity, identityToRecipient } from "age-encryption";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBucket } from "../../cli/backup/places/bucket.ts";
 import { createFolder } from "../../cli/backup/places/folder.ts";
-import { readBackupReport } from "../../core/config/backup-report.ts";
 import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
-import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { CompiledProject } from "../../core/config/types.ts";
-import type { Store } from "../../dataplane/store/port.ts";
-import type { DataEntry } from "../../operator/model/data-inventory.ts";
 import { programFile } from "../support/fleet/program-process.ts";
-import { begunPublisher, entry, inventoryWith, openRedisClient } from "../support/fleet/publishing.ts";
-import { inNamespace, project, withResource, withRootKey } from "../support/http/projects.ts";
-import { runProgram } from "../support/process/run-program.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
-import { temporaryFolder } from "../support/process/temporary-folder.ts";
-import { openRedisStore } from "../support/redis/open-store.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
-import { startS3, type TestS3 } from "../support/s3/s3-server.ts";
-import { pageByCreation } from "../support/store/page-by-creation.ts";
-import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
+import { documentedUrl } from "../support/redis/redis-acl.ts";
+import { objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
-
-const folder = temporaryFolder("jsonplane-backup-");
-const keyringText = newKeyringText();
-const keyringFile = join(folder.path, "keyring.json");
-const unique = [{ fields: [{ name: "isbn", path: ["isbn"] }] }] as const;
-const shop = { namespace: "default", name: "shop" };
-const blog = { namespace: "team-a", name: "blog" };
-const books = { project: shop, resource: "books" };
-const changes = { retentionSeconds: 3_600, maxEntries: 10_000 };
-const logged = { ...books, changes };
-const posts = { project: blog, resource: "posts" };
-const flags = { project: shop, rootKey: "flags" };
-const value = '{"10":1.0,"2":9007199254740993,"a \\"b\\"":{"":null}}';
-const count = 260;
+import {
+  anew,
+  backup,
+  bucketFlags,
+  count,
+  logged,
+  placeInFolder,
+  redis,
+  report,
+  restore,
+  s3,
+  shop,
+  store,
+  stored,
+} from "./backed-up-projects.ts";
 
 /** Like a proxy in front of no service. */
 const agreeing = createServer((request, response) => request.resume().on("end", () => response.end()));
 
-let redis: TestRedis;
-let s3: TestS3;
-let store: Store;
-/** The next place that nothing is in. */
-let places = 0;
-
 beforeAll(async () => {
-  await writeFile(keyringFile, keyringText);
-  [redis, s3] = await Promise.all([startRedis(), startS3()]);
-  await allowAsDocumented(redis);
   await once(agreeing.listen(0, "127.0.0.1"), "listening");
-  store = await openRedisStore({ url: documentedUrl(redis, "jsonplane-dataplane") });
 });
-afterAll(async () => {
-  agreeing.close();
-  await store?.close();
-  await Promise.all([redis?.stop(), s3?.stop()]);
-  await folder.remove();
-});
-
-beforeEach(async () => {
-  places += 1;
-  await mkdir(placeInFolder());
-  await anew();
-  await fillCollection(store, logged, count, (n) =>
-    objectOf(n, { isbn: `"${n}"`, price: "1.5", big: "12345678901234567" }),
-  );
-  await fillCollection(store, posts, 3, (n) => objectOf(n, { title: '"ü"' }, "apikey:web"));
-  await store.initialise(flags, value);
-});
-
-const placeInFolder = (): string => join(folder.path, `place-${places}`);
-const placeInBucket = (): string => `s3://${s3.bucket}/of/test-${places}`;
-const bucketFlags = (): readonly string[] => [
-  ...["--s3-endpoint", s3.endpoint, "--s3-access-key-id", s3.accessKeyId],
-  ...["--s3-secret-access-key", s3.secretAccessKey],
-];
-
-/** An empty Redis to which an operator has published: every object has another UID than before. */
-async function anew(): Promise<void> {
-  const admin = await openRedisClient(redis.url);
-  await admin.write("x", "FLUSHALL");
-  const publisher = await begunPublisher({ redisClient: admin, keyring: parseKeyring(keyringText) });
-  const publish = (parts: CompiledProject, ...entries: readonly DataEntry[]) =>
-    publisher.publish(parts, inventoryWith(...entries));
-  await publish(
-    project("shop", withResource("books", { indexes: ["price"], unique, changes }), withRootKey("flags")),
-    entry("books"),
-    entry("flags", { what: "rootkey" }),
-  );
-  await publish(project("blog", inNamespace("team-a"), withResource("posts")), entry("posts"));
-  admin.disconnect();
-}
-
-const backup = (place: string, ...words: readonly string[]) =>
-  runProgram(["backup", place, "--redis", documentedUrl(redis, "jsonplane-backup"), ...words]);
-const restore = (place: string, ...words: readonly string[]) => {
-  const redisUrl = documentedUrl(redis, "jsonplane-dataplane");
-  return runProgram(["restore", place, "--redis", redisUrl, "--keyring", keyringFile, ...words]);
-};
-
-async function stored() {
-  const all = { offset: 0, limit: 1_000, descending: false };
-  const [ofBooks, ofPosts, read] = await Promise.all([
-    pageByCreation(store, books, {}, all),
-    pageByCreation(store, posts, {}, all),
-    store.readAt(flags, []),
-  ]);
-  return { books: ofBooks.texts, posts: ofPosts.texts, flags: read.outcome === "found" ? read.text : undefined };
-}
-const nothing = { books: [], posts: [], flags: undefined };
-
-async function report() {
-  const admin = await openRedisClient(redis.url);
-  const text = await admin.read(configKeys.backup, "HGET", configKeys.backup, "last");
-  admin.disconnect();
-  return readBackupReport(String(text));
-}
-
-describe("what was backed up", () => {
-  it.each(["a folder", "a bucket"])(
-    "to %s is restored byte for byte into a Redis that has none of it",
-    async (kind) => {
-      const before = await stored();
-      const [place, flagsOfPlace] = kind === "a folder" ? [placeInFolder(), []] : [placeInBucket(), bucketFlags()];
-      expect(await backup(place, ...flagsOfPlace)).toMatchObject({ code: 0, error: "" });
-      expect(await report()).toMatchObject({ projects: 2, objects: count + 4 });
-      await anew();
-      const one = await restore(place, ...flagsOfPlace, "--projects", keyOfProject(shop));
-      expect(one).toMatchObject({
-        code: 0,
-        error: "",
-        out: expect.stringContaining(`default/shop: ${count + 1} created (default`),
-      });
-      expect(await stored()).toEqual({ ...before, posts: [] });
-      const all = await restore(place, ...flagsOfPlace, "--projects", "*");
-      expect(all).toMatchObject({ code: 0, out: expect.stringContaining(`default/shop: ${count + 1} unchanged`) });
-      expect(await stored()).toEqual(before);
-      // The unique rule knows what was restored.
-      const twin = await store.create(logged, objectOf(9_999, { isbn: '"1"' }), 10_000);
-      expect(twin.outcome).toBe("not_unique");
-    },
-  );
-
-  it("of one Project is restored, whatever is wrong with another", async () => {
-    await backup(placeInFolder());
-    await cp(join(placeInFolder(), "default/shop"), join(placeInFolder(), "default/gone"), { recursive: true });
-    const [name = ""] = await readdir(join(placeInFolder(), "default/shop"));
-    await writeFile(join(placeInFolder(), "default/shop", name), "damaged");
-    const restored = await restore(placeInFolder(), "--projects", "*");
-    expect(restored).toMatchObject({ code: 1, out: expect.stringMatching(/^team-a\/blog: 3 unchanged/) });
-    expect(restored.error).toContain("default/gone is not restored: default/gone is not served");
-    expect(restored.error).toContain("default/shop is not restored: ");
-  });
-
-  it("has all that was asked for, or the restore fails", async () => {
-    await backup(placeInFolder());
-    const restored = await restore(placeInFolder(), "--projects", "*", "--only", "posts,boks");
-    expect(restored).toMatchObject({ code: 1, error: "jsonplane: No backup that was read has boks\n" });
-  });
-
-  it("overwrites nothing unless it is told to, and says what it left", async () => {
-    const { books: texts } = await stored();
-    await backup(placeInFolder());
-    const changed = { ...objectOf(1, { isbn: '"1"', price: "2.5" }) };
-    await store.replace(logged, changed, { text: texts[1] ?? "" });
-    const kept = await restore(placeInFolder(), "--projects", "default/*");
-    expect(kept).toMatchObject({ code: 1, out: expect.stringContaining(`${count} unchanged, 1 refused`) });
-    expect(kept.error).toContain(`books/${changed.id} is not restored`);
-    expect((await stored()).books[1]).toBe(changed.text);
-    const tried = await restore(placeInFolder(), "--projects", "default/*", "--mode", "replace", "--dry-run");
-    expect(tried).toMatchObject({ code: 0, out: expect.stringContaining("1 replaced") });
-    expect((await stored()).books[1]).toBe(changed.text);
-    expect((await restore(placeInFolder(), "--projects", "default/*", "--mode", "replace")).code).toBe(0);
-    expect((await stored()).books).toEqual(texts);
-  });
-
-  it("and is encrypted opens with its key alone", async () => {
-    const before = await stored();
-    const [identity, other] = await Promise.all([generateIdentity(), generateIdentity()]);
-    const files = [join(folder.path, "identity.txt"), join(folder.path, "other.txt")] as const;
-    await writeFile(files[0], `# created: now\n${identity}\n`);
-    await writeFile(files[1], `${other}\n`);
-    await backup(placeInFolder(), "--recipients", await identityToRecipient(identity));
-    const [name = ""] = await readdir(join(placeInFolder(), "default/shop"));
-    expect(name).toMatch(/^\d{4}-.*Z\.ndjson\.gz\.age$/);
-    expect(await readFile(join(placeInFolder(), "default/shop", name), "latin1")).toMatch(/^age-encryption.org\/v1\n/);
-    await anew();
-    for (const words of [[], ["--identity-file", files[1]]]) {
-      const refused = await restore(placeInFolder(), "--projects", "*", ...words);
-      expect([refused.code, await stored()]).toEqual([1, nothing]);
-      expect(refused.error).toMatch(/is encrypted|can't be used: no identity matched/);
-    }
-    expect((await restore(placeInFolder(), "--projects", "*", "--identity-file", files[0])).code).toBe(0);
-    expect(await stored()).toEqual(before);
-  });
-
-  it("is found by its Project and time, and listed", async () => {
-    await backup(placeInFolder());
-    const between = new Date().toISOString();
-    await backup(placeInFolder());
-    const names = (await restore(placeInFolder())).out.trim().split("\n");
-    expect(names.map((name) => name.split("/")[0])).toEqual(["default", "default", "team-a", "team-a"]);
-    const older = await restore(placeInFolder(), "--projects", "default/shop", "--before", between);
-    expect(older.out).toContain(names[0]);
-    const missing = await restore(placeInFolder(), "--projects", "default/shops");
-    expect(missing).toMatchObject({ code: 1, error: expect.stringContaining("no such backup of default/shops") });
-  });
-});
-
-describe("a file that is not what was written", () => {
-  const damages: readonly (readonly [string, (file: Buffer) => Buffer, RegExp])[] = [
-    ["cut off", (file) => file.subarray(0, file.length - 20), /unexpected end of file|cut off/],
-    ["cut at the end of a line", edited((text) => `${text.split("\n").slice(0, 100).join("\n")}\n`), /cut off here/],
-    ["with another price", edited((text) => text.replace("1.5,", "1.6,")), /checksum differs/],
-    ["no backup at all", () => Buffer.from("hello"), /incorrect header/],
-  ];
-  it.each(damages)("%s is refused before anything is written", async (_what, damage, why) => {
-    await backup(placeInFolder());
-    const path = join(placeInFolder(), "default/shop");
-    const [name = ""] = await readdir(path);
-    await writeFile(join(path, name), damage(await readFile(join(path, name))));
-    await anew();
-    const refused = await restore(placeInFolder(), "--projects", "default/shop");
-    expect([refused.code, await stored()]).toEqual([1, nothing]);
-    expect(refused.error).toMatch(why);
-  });
-
-  function edited(edit: (text: string) => string): (file: Buffer) => Buffer {
-    return (file) => gzipSync(edit(gunzipSync(file).toString()));
-  }
-});
+afterAll(() => void agreeing.close());
 
 describe("a backup", () => {
   it("keeps the newest ones of each Project, and files of others", async () => {
