@@ -41,8 +41,8 @@ export function isWorthReporting(status: object | undefined, { storedObjects, qu
 export function usageMembers(project: Project, former: FormerStatus, usage: ReportedUsage | undefined): object {
   const before = reportedObjectsIn(former);
   const isNews = usage?.isDue === true && hasMoved(before ?? 0, usage.storedObjects);
-  const storedObjects = isNews ? usage.storedObjects : before;
-  return { ...(storedObjects !== undefined && { storedObjects }), ...quotaMembers(project, former, usage) };
+  const storedObjectCount = isNews ? usage.storedObjects : before;
+  return { ...(storedObjectCount !== undefined && { storedObjectCount }), ...quotaMembers(project, former, usage) };
 }
 
 function quotaMembers({ spec }: Project, former: FormerStatus, usage: ReportedUsage | undefined): object {
@@ -79,7 +79,7 @@ export function quotaEventsOf(before: unknown, after: unknown): readonly EventNo
 }
 
 function reportedObjectsIn(status: object | undefined): number | undefined {
-  return (status as { readonly storedObjects?: number } | undefined)?.storedObjects;
+  return (status as { readonly storedObjectCount?: number } | undefined)?.storedObjectCount;
 }
 
 function reportedIn(status: unknown): readonly ReportedUse[] {

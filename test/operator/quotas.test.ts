@@ -50,7 +50,7 @@ test("a quota is applied by every replica; the status says how much is used and 
   await eventually(
     async () => {
       const { status } = await tenant.get("Project", "shop");
-      expect(status?.storedObjects).toBe(4);
+      expect(status?.storedObjectCount).toBe(4);
       const uses = status?.usage as readonly { readonly quota: string; readonly used: number }[];
       const bytes = uses.find(({ quota }) => quota === "bytes")?.used;
       expect(await wideColumns(namespace)).toMatchObject({ OBJECTS: "4", BYTES: String(bytes) });

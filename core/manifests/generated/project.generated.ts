@@ -125,7 +125,7 @@ export interface ProjectStatus {
       };
     };
   };
-  readonly storedObjects?: number;
+  readonly storedObjectCount?: number;
   readonly usage?: {
     readonly quota: string;
     readonly used: number;

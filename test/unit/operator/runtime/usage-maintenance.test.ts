@@ -37,7 +37,7 @@ function leader(world: World) {
       ? {
           status: {
             controller: world.controller,
-            storedObjects: world.reported[name],
+            storedObjectCount: world.reported[name],
             usage: usageIn(world.reportedBytes?.[name]),
           },
         }

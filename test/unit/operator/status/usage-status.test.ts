@@ -63,16 +63,16 @@ describe("a Project's status", () => {
 
 describe("the stored objects in a Project's status", () => {
   it("are what was counted, and stay where there is nothing new to report", () => {
-    expect(storedMembers({}, 3)).toEqual({ storedObjects: 3 });
-    expect(storedMembers({ storedObjects: 3 }, 0)).toEqual({ storedObjects: 0 });
-    expect(storedMembers({ storedObjects: 3 }, undefined)).toEqual({ storedObjects: 3 });
-    expect(storedMembers({ storedObjects: 1_000 }, 1_009)).toEqual({ storedObjects: 1_000 });
+    expect(storedMembers({}, 3)).toEqual({ storedObjectCount: 3 });
+    expect(storedMembers({ storedObjectCount: 3 }, 0)).toEqual({ storedObjectCount: 0 });
+    expect(storedMembers({ storedObjectCount: 3 }, undefined)).toEqual({ storedObjectCount: 3 });
+    expect(storedMembers({ storedObjectCount: 1_000 }, 1_009)).toEqual({ storedObjectCount: 1_000 });
     expect(storedMembers({}, undefined)).toEqual({});
     expect(storedMembers({}, 0)).toEqual({});
   });
 
   it("stay as they are until it is the Project's turn", () => {
-    expect(storedMembers({ storedObjects: 3 }, 9, false)).toEqual({ storedObjects: 3 });
+    expect(storedMembers({ storedObjectCount: 3 }, 9, false)).toEqual({ storedObjectCount: 3 });
     expect(storedMembers({}, 9, false)).toEqual({});
   });
 
@@ -87,10 +87,10 @@ describe("the stored objects in a Project's status", () => {
     [1_010, 1_000, true],
     [991, 1_000, false],
     [990, 1_000, true],
-  ])("are worth a write where there are %i and %s are reported: %s", (count, storedObjects, isWorth) => {
+  ])("are worth a write where there are %i and %s are reported: %s", (count, storedObjectCount, isWorth) => {
     const usage = { storedObjects: count, quotaUsage: undefined };
-    expect(isWorthReporting(storedObjects === undefined ? {} : { storedObjects }, usage)).toBe(isWorth);
-    if (storedObjects === undefined) expect(isWorthReporting(undefined, usage)).toBe(isWorth);
+    expect(isWorthReporting(storedObjectCount === undefined ? {} : { storedObjectCount }, usage)).toBe(isWorth);
+    if (storedObjectCount === undefined) expect(isWorthReporting(undefined, usage)).toBe(isWorth);
   });
 });
 
