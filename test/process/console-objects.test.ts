@@ -140,10 +140,20 @@ describe("lists", () => {
     const page = await opened("/api/books?price:ge=3&_sort=-price");
     await page.until(`${bookTitles}.length === 25`);
     await page.evaluate(`const made = URL.createObjectURL.bind(URL);
-      URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return made(blob); };`);
+      URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return made(blob); };
+      const send = globalThis.fetch;
+      globalThis.fetch = async (...sent) => {
+        await new Promise((goOn) => { globalThis.goOn = goOn; });
+        globalThis.fetch = send;
+        return await send(...sent);
+      };`);
     await click(page, "Download CSV");
+    const saysSo = "document.body.innerText.includes('Downloading all pages…')";
+    await page.until(saysSo);
+    await page.evaluate("globalThis.goOn()");
     await page.until("globalThis.saved !== undefined");
     const text = await page.evaluate<string>("globalThis.saved");
+    await page.until(`!${saysSo}`);
     const [header = "", ...records] = text.trimEnd().split("\r\n");
     expect(header.startsWith("id,title,price,")).toBe(true);
     expect(records.map((record) => record.split(",")[2])).toEqual(ids.slice(2).map((_, at) => `${30 - at}.0`));

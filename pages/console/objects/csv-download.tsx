@@ -31,6 +31,11 @@ export function CsvDownload({ resource, query }: { readonly resource: Resource; 
       <ActionButton isDisabled={isBusy} onClick={() => void send(download)}>
         Download CSV
       </ActionButton>
+      {isBusy && (
+        <span role="status" class="quiet">
+          Downloading all pages…
+        </span>
+      )}
       <ProblemMessage problem={problem} />
     </>
   );
