@@ -1,6 +1,6 @@
 // Carries out the operator's orders of one kind about stored data: one replica at a time, in small
 // steps with pauses, because requests come first. How far it has come is kept in Redis every
-// second, so that another replica goes on when this one ends. Then the next order has its turn:
+// second, so that another replica goes on when this one ends. Then the next orders have their turn:
 // a long one of one Project keeps no other Project waiting.
 
 import { randomUUID } from "node:crypto";
@@ -35,6 +35,8 @@ export interface OrderWork<Order, Progress, Result> {
   readonly begin: (order: Order, signal: AbortSignal) => Promise<Step<Progress, Result> | undefined>;
   /** After each step, as a part of the time that it took; 1 by default. */
   readonly pauseRatio?: number;
+  /** How many have their turn at the same time; 1 by default. */
+  readonly atOnce?: number;
   /** It is begun again with each turn, since a step keeps much in memory. */
   readonly beginsEachTurn?: true;
 }
@@ -53,7 +55,7 @@ export interface CarriedOrders {
 const lockMs = 10_000;
 /** How long a position is kept where no replica goes on. */
 const expirySeconds = 86_400;
-/** Until an order that waits is tried again here. */
+/** Until an order that waits, or has failed, is tried again here. */
 const waitMs = 3_000;
 /** At least, after each step. */
 const minPauseMs = 2;
@@ -63,6 +65,7 @@ export function carryOutOrders<Order, Progress, Result>(
   work: OrderWork<Order, Progress, Result>,
 ): CarriedOrders {
   const { redisClient } = deps;
+  const { atOnce = 1 } = work;
   const { read, lockKey } = work.kind;
   const stopping = new AbortController();
   const lock = createLock(redisClient, lockKey);
@@ -75,14 +78,20 @@ export function carryOutOrders<Order, Progress, Result>(
 
   const run = async (): Promise<void> => {
     await lock.take();
-    for (const [id, next] of carried) {
-      if (stopping.signal.aborted || !(await lock.hold())) break;
-      const end = await next.turn().catch((error: unknown) => void deps.onFailed(next.order, error));
-      carried.delete(id);
-      if (end === "goes on") carried.set(id, next);
-      if (end === "waits") waiting = new Map(waiting).set(id, systemMonotonic() + waitMs);
+    while (carried.size > 0 && !stopping.signal.aborted && (await lock.hold())) {
+      await Promise.all([...carried].slice(0, atOnce).map(takeTurn));
     }
     await lock.release();
+  };
+
+  const takeTurn = async ([id, next]: readonly [string, CarriedOrder<Order, Progress, Result>]): Promise<void> => {
+    const end = await next.turn().catch((error: unknown): TurnEnd => {
+      deps.onFailed(next.order, error);
+      return "waits";
+    });
+    carried.delete(id);
+    if (end === "goes on") carried.set(id, next);
+    if (end === "waits") waiting = new Map(waiting).set(id, systemMonotonic() + waitMs);
   };
 
   const add = (open: ReadonlyMap<string, string>): void => {

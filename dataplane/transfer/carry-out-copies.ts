@@ -40,6 +40,7 @@ export function carryOutCopies(deps: CarryOutCopiesDeps): CarriedOrders {
     kind: { ...copies, read: readUnlessHeld },
     begin,
     pauseRatio: 0.25,
+    atOnce: 2,
     beginsEachTurn: true,
   });
 }

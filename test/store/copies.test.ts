@@ -212,6 +212,31 @@ it("a long copy keeps no other waiting, and one that is done is not begun again 
   expect([copying.failed, (await idsIn()).includes(idOf(3))]).toEqual([[], false]);
 });
 
+it("carries out two copies at the same time", async () => {
+  const begun = new Set<string>();
+  const both = Promise.withResolvers<void>();
+  const meeting: Store = {
+    ...store,
+    async *scan(collection, ...words) {
+      begun.add(collection.project.name);
+      if (begun.size === 2) both.resolve();
+      await both.promise;
+      yield* store.scan(collection, ...words);
+    },
+  };
+  const other = project("other", withConfig({ ...from, name: "other" }), withResource("users", { schema }));
+  directory.replace([shop, preview, other]);
+  const copying = replica(meeting);
+  try {
+    await orders.order("copy:1", order());
+    await orders.order("copy:2", order({ source: { name: "other", uid: other.project.uid }, rootKeys: [] }));
+    await eventually(() => expect(copying.done).toHaveLength(2));
+  } finally {
+    both.resolve();
+    await copying.stop();
+  }
+});
+
 it("waits where a quota has no room, and goes on once it has, without what was deleted to make room", async () => {
   directory.replace([shop, changed(preview, withLimits({ quota: { objects: 200 } }))]);
   const copying = replica();
