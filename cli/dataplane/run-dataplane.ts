@@ -15,9 +15,11 @@ import { describeError, errorName } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
 import { pause, systemTimers } from "../../core/timers.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
-import { carryOutPurges, failureFacts } from "../../dataplane/config/carry-out-purges.ts";
+import { failureFacts } from "../../dataplane/config/carry-out-orders.ts";
+import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type CountingFailure, countStoredObjects } from "../../dataplane/config/count-stored-objects.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
+import { followOrders } from "../../dataplane/config/follow-orders.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { sweepExpired, sweepFacts } from "../../dataplane/expiry/sweep.ts";
@@ -128,36 +130,43 @@ function startOrders(
   logger: Logger,
   cleanup: Cleanup,
 ): void {
-  const purges = carryOutPurges({
-    redisClient,
-    store,
-    onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
-    onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
-    onOpen(orders) {
-      checks.carryOut(orders);
-      copying.carryOut(orders);
-    },
-  });
   const { preparer, quotas } = plane;
-  const { recordDone } = purges;
-  const common = { redisClient, store, directory, preparer, storeFor: quotas.storeFor, recordDone };
-  const checks = carryOutChecks({
-    ...common,
-    onDone: (order, { checked, invalid, migrated = 0 }) =>
-      logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid, migrated }),
-    onFailed: (order, error) =>
-      logger.warn("Check of stored objects failed", { ...checkFacts(order), error: errorName(error) }),
+  const common = { redisClient, store, directory, preparer, storeFor: quotas.storeFor };
+  const kinds = [
+    carryOutPurges({
+      ...common,
+      onDone: (order, _result, id) => logger.info("Purge carried out", purgeFacts(id, order)),
+      onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures, nameOfPurged)),
+    }),
+    carryOutChecks({
+      ...common,
+      onDone: (order, { checked, invalid, migrated = 0 }) =>
+        logger.info("Stored objects checked", { ...checkFacts(order), checked, invalid, migrated }),
+      onFailed: (failures) =>
+        logger.warn(
+          "Check of stored objects failed",
+          failureFacts(failures, ({ resource }) => `resource ${resource}`),
+        ),
+    }),
+    carryOutCopies({
+      ...common,
+      onDone: (order, { copied, refused }) =>
+        logger.info("Data of another Project copied", { ...copyFacts(order), copied, refused }),
+      onFailed: (failures) =>
+        logger.warn(
+          "Copy of another Project's data failed",
+          failureFacts(failures, ({ source }) => `copy ${source.name}`),
+        ),
+    }),
+  ];
+  const following = followOrders({
+    redisClient,
+    onOpen(orders) {
+      for (const kind of kinds) kind.carryOut(orders);
+    },
+    onFailed: (error) => logger.warn("Looking for orders failed", { error: errorName(error) }),
   });
-  const copying = carryOutCopies({
-    ...common,
-    onDone: (order, { copied, refused }) =>
-      logger.info("Data of another Project copied", { ...copyFacts(order), copied, refused }),
-    onFailed: (order, error) =>
-      logger.warn("Copy of another Project's data failed", { ...copyFacts(order), error: errorName(error) }),
-  });
-  cleanup.add(() => checks.stop());
-  cleanup.add(() => copying.stop());
-  cleanup.add(() => purges.stop());
+  for (const each of [...kinds, following]) cleanup.add(() => each.stop());
 }
 
 function nameOf({ replica = hostname() }: DataplaneOptions): string {
@@ -257,6 +266,10 @@ function checkFacts({ project, resource }: CheckOrder): Fields {
 
 function copyFacts({ project, source }: CopyOrder): Fields {
   return { namespace: project.namespace, project: project.name, source: source.name };
+}
+
+function nameOfPurged(order: PurgeOrder): string {
+  return "name" in order ? `${order.what} ${order.name}` : order.what;
 }
 
 /** By the same names as in the operator's audit log. */

@@ -29,11 +29,9 @@ export const configKeys = {
    * Hash: id of an order → which stored data to purge (purge-order.ts), or what else to do with
    * them (order-kind.ts). The operator writes it.
    */
-  purges: `${tag}:purges`,
-  /** Hash: id of an order → when it was carried out, or what was found. Replicas write it. */
-  purged: `${tag}:purged`,
-  /** String with expiry: id of the replica that carries out purges now. */
-  purgeLock: `${tag}:purge-lock`,
+  orders: `${tag}:orders`,
+  /** Hash: id of an order → when it was carried out, and what was found. Replicas write it. */
+  results: `${tag}:results`,
   /** Hash: `last` → what the last complete backup says of itself (backup-report.ts). */
   backup: `${tag}:backup`,
 } as const;
@@ -89,6 +87,8 @@ export const checkingLockKey = acknowledgementKey(":object-checks:lock");
 export const copyProgressKey = acknowledgementKey(":copies");
 /** String with expiry: the replica that copies stored data now. */
 export const copyingLockKey = acknowledgementKey(":copies:lock");
+/** String with expiry: the replica that purges stored data now. */
+export const purgingLockKey = acknowledgementKey(":purges:lock");
 /** String with expiry: a replica counts them, or did a moment ago. */
 export const countingLockKey = acknowledgementKey(":stored-objects:lock");
 

@@ -57,7 +57,7 @@ export async function readDataInventory(redisClient: RedisClient, ref: ProjectRe
   const inventory = parseInventory(text);
   if (inventory !== undefined) return inventory;
   throw new InventoryUnreadable(
-    `What Redis holds of this Project's data can't be read (field ${field} of the hash ${configKeys.data}). Restore it from a backup, or remove it with HDEL: the data that are served then count as this namespace's, and purges that waited are given up. Before that, remove the Project's fields of the hash ${configKeys.purges}: purges that were ordered would take data that are stored later`,
+    `What Redis holds of this Project's data can't be read (field ${field} of the hash ${configKeys.data}). Restore it from a backup, or remove it with HDEL: the data that are served then count as this namespace's, and purges that waited are given up. Before that, remove the Project's fields of the hash ${configKeys.orders}: purges that were ordered would take data that are stored later`,
   );
 }
 

@@ -97,7 +97,7 @@ export interface PublishScripts {
   withdraw(step: PublishStep & { readonly inventory: InventoryText }): Promise<PublishReply>;
   recordData(epoch: string, ref: ProjectRef, inventory: InventoryText): Promise<PublishReply>;
   /** `order` empty = forget it. */
-  orderPurge(epoch: string, id: string, order: string): Promise<PublishReply>;
+  writeOrder(epoch: string, id: string, order: string): Promise<PublishReply>;
   complete(epoch: string): Promise<PublishReply>;
   acceptLoss(epoch: string, storeId: string): Promise<PublishReply>;
 }
@@ -111,7 +111,7 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
   const publish = load("publish-6");
   const withdraw = load("withdraw-6");
   const recordData = load("put-inventory-2");
-  const orderPurge = load("order-purge-3");
+  const writeOrder = load("write-order-3");
   const complete = load("complete-2");
   const acceptLoss = load("accept-loss-1");
   return {
@@ -139,9 +139,9 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
       const keys = [configKeys.meta, configKeys.data];
       return replyOf(await redisClient.run(recordData, keys, [epoch, keyOfProject(ref), inventory]));
     },
-    async orderPurge(epoch, id, order) {
-      const keys = [configKeys.meta, configKeys.purges, configKeys.purged];
-      return replyOf(await redisClient.run(orderPurge, keys, [epoch, id, order]));
+    async writeOrder(epoch, id, order) {
+      const keys = [configKeys.meta, configKeys.orders, configKeys.results];
+      return replyOf(await redisClient.run(writeOrder, keys, [epoch, id, order]));
     },
     async complete(epoch) {
       const keys = [configKeys.meta, configKeys.changes];

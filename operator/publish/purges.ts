@@ -19,12 +19,12 @@ export interface Purges {
 }
 
 export function createPurges(redisClient: RedisClient, publisher: Pick<Publisher, "fenced">): Purges {
-  const { purges, purged } = configKeys;
+  const { orders, results } = configKeys;
   const scripts = createPublishScripts(redisClient);
   return {
-    order: (id, order) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, writePurgeOrder(order))),
-    isOrdered: async (id) => (await redisClient.read(purges, "HEXISTS", purges, id)) === 1,
-    isDone: async (id) => (await redisClient.read(purged, "HEXISTS", purged, id)) === 1,
-    forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
+    order: (id, order) => publisher.fenced((epoch) => scripts.writeOrder(epoch, id, writePurgeOrder(order))),
+    isOrdered: async (id) => (await redisClient.read(orders, "HEXISTS", orders, id)) === 1,
+    isDone: async (id) => (await redisClient.read(results, "HEXISTS", results, id)) === 1,
+    forget: (id) => publisher.fenced((epoch) => scripts.writeOrder(epoch, id, "")),
   };
 }

@@ -37,16 +37,16 @@ export function createReplicaOrders<Order, Progress, Result>(
   publisher: Pick<Publisher, "fenced">,
   kind: OrderKind<Order, Progress, Result>,
 ): ReplicaOrders<Order, Progress, Result> {
-  const { purges, purged } = configKeys;
+  const { orders: ordersKey, results: resultsKey } = configKeys;
   const scripts = createPublishScripts(redisClient);
   const texts = async (key: string, ids: readonly string[]): Promise<readonly (string | undefined)[]> =>
     listOf(await redisClient.read(key, "HMGET", key, ...ids)).map(optionalText);
   return {
-    order: (id, order) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, kind.write(order))),
-    forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
+    order: (id, order) => publisher.fenced((epoch) => scripts.writeOrder(epoch, id, kind.write(order))),
+    forget: (id) => publisher.fenced((epoch) => scripts.writeOrder(epoch, id, "")),
     async all() {
       const orders = new Map<string, Order>();
-      for (const [id, text] of fieldsOf(await redisClient.read(purges, "HGETALL", purges))) {
+      for (const [id, text] of fieldsOf(await redisClient.read(ordersKey, "HGETALL", ordersKey))) {
         const order = kind.read(text);
         if (order !== undefined) orders.set(id, order);
       }
@@ -56,8 +56,8 @@ export function createReplicaOrders<Order, Progress, Result>(
       if (ids.length === 0) return new Map();
       // In this order, so that an order that is done and forgotten meanwhile counts as lost.
       const progress = await texts(kind.progressKey, ids);
-      const results = await texts(purged, ids);
-      const orders = await texts(purges, ids);
+      const results = await texts(resultsKey, ids);
+      const orders = await texts(ordersKey, ids);
       return new Map(ids.map((id, at) => [id, stateOf(kind, orders[at], results[at], progress[at])]));
     },
   };

@@ -16,7 +16,7 @@ import { mintPassword, type Random } from "../resolve/mint.ts";
 export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
   "jsonplane-operator": [
     "~{jsonplane}:meta ~{jsonplane}:projects ~{jsonplane}:project:* ~{jsonplane}:credentials:*",
-    "~{jsonplane}:changes ~{jsonplane}:data ~{jsonplane}:purges ~{jsonplane}:purged",
+    "~{jsonplane}:changes ~{jsonplane}:data ~{jsonplane}:orders ~{jsonplane}:results",
     "%R~{jsonplane}:replicas %R~{jsonplane}:ack:* %R~{jsonplane}:backup",
     "+hget +hmget +hgetall +hscan +hkeys +hexists +hset +hsetnx +hdel +unlink +xadd +zrangebyscore +time",
     "+eval +evalsha +ping +info +select +client|setname +cluster|slots +cluster|info",
@@ -24,8 +24,8 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
   "jsonplane-dataplane": [
     "~jp:* &jp:* ~{jsonplane}:revocations ~{jsonplane}:revocations:live",
     "%R~{jsonplane}:meta %R~{jsonplane}:projects %R~{jsonplane}:project:* %R~{jsonplane}:credentials:*",
-    "%R~{jsonplane}:changes %R~{jsonplane}:purges",
-    "~{jsonplane}:purged ~{jsonplane}:purge-lock ~{jsonplane}:replicas ~{jsonplane}:ack:*",
+    "%R~{jsonplane}:changes %R~{jsonplane}:orders",
+    "~{jsonplane}:results ~{jsonplane}:replicas ~{jsonplane}:ack:*",
     "+json.get +json.mget +json.set +json.del +json.type +json.objlen +json.arrlen +json.arrappend +json.arrinsert +json.arrpop",
     "+get +set +del +unlink +exists +expire +pexpire +hget +hmget +hgetall +hkeys +hexists +hset +hdel +hincrby",
     "+zadd +zrem +zcard +zscore +zrange +zrangebyscore +zremrangebyscore +zlexcount",

@@ -176,7 +176,7 @@ test("what does not fit its schema is told; where there is no room it waits; con
   await tenant.reports("Project", "second", "QuotaExceeded", patience);
   const redisClient = await openRedisClient(fleet.redis.url);
   const ordered = async () => {
-    const orders = fieldsOf(await redisClient.read(configKeys.purges, "HGETALL", configKeys.purges));
+    const orders = fieldsOf(await redisClient.read(configKeys.orders, "HGETALL", configKeys.orders));
     return [...orders.values()].filter((text) => text.includes(`"namespace":"${tenant.namespace}"`)).length;
   };
   await eventually(async () => expect(await ordered()).toBe(1), patience);

@@ -4,7 +4,7 @@
 
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { acknowledgementKey, configKeys, purgingLockKey } from "../../core/config/config-keys.ts";
 import { finalizer } from "../../operator/deletion/finalizers.ts";
 import { parseInventory } from "../../operator/publish/data-inventories.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
@@ -88,8 +88,8 @@ async function counted(tenant: Tenant, count: number): Promise<void> {
 }
 
 /** While it is held, orders wait: what comes next happens in the middle of a purge. */
-const holdPurges = () => redis.set(configKeys.purgeLock, "a test");
-const letPurgesGo = () => redis.del(configKeys.purgeLock);
+const holdPurges = () => redis.set(purgingLockKey, "a test");
+const letPurgesGo = () => redis.del(purgingLockKey);
 
 /** A replica that is alive and follows nothing: what is deleted may still be served by it. */
 async function laggardComes(): Promise<void> {
@@ -162,7 +162,7 @@ describe("a name that is declared anew while its data are purged", () => {
     await write(tenant, 20);
     await holdPurges();
     await tenant.remove("ApiResource", "books");
-    await eventually(async () => expect(await redis.hlen(configKeys.purges)).toBe(1), within);
+    await eventually(async () => expect(await redis.hlen(configKeys.orders)).toBe(1), within);
     await tenant.create(declared("ApiResource", "novels", { ...(openBooks().spec as object), resourceName: "books" }));
     await tenant.reports("ApiResource", "novels", "PurgePending");
     // An order that was given is not taken back, whatever the policy says now.
@@ -174,7 +174,7 @@ describe("a name that is declared anew while its data are purged", () => {
     await tenant.gone("ApiResource", "books");
     await counted(tenant, 0);
     await write(tenant, 3);
-    await eventually(async () => expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0), within);
+    await eventually(async () => expect(await redis.exists(configKeys.orders, configKeys.results)).toBe(0), within);
     await tenant.edit("ApiResource", "novels", { limits: { maxObjects: 50 } });
     await tenant.reports("ApiResource", "novels", "Ready");
     await counted(tenant, 3);

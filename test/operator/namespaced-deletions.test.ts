@@ -103,7 +103,7 @@ describe("a namespace that took the operator's rights along", () => {
     expect(await objectsOf(tenant)).toBe(1);
     await laggardGoes();
     await eventually(async () => expect(await objectsOf(tenant)).toBe(0), within);
-    await eventually(async () => expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0), within);
+    await eventually(async () => expect(await redis.exists(configKeys.orders, configKeys.results)).toBe(0), within);
   });
 });
 

@@ -155,7 +155,7 @@ describe("Redis whose memory is used up", () => {
         expect(kindsLeft).not.toContain("Project");
       }, patience);
       expect(await ask("EXISTS", `jp:{${namespace}/shop/items}:ids`)).toContain(":0");
-      expect(await ask("HLEN", configKeys.purges)).toContain(":0");
+      expect(await ask("HLEN", configKeys.orders)).toContain(":0");
     } finally {
       await refusedWrites.OOM.leave(fleet.redis);
     }

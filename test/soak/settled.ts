@@ -214,7 +214,7 @@ async function dataFaults(redis: Redis, { objects }: Cluster): Promise<readonly 
   }
   for (const key of projects)
     if (!present.has(key) && !recorded.has(key)) found.push(`Data are left of ${key}, and nobody knows`);
-  const orders = await redis.hvals(configKeys.purges);
+  const orders = await redis.hvals(configKeys.orders);
   if (orders.length > 0) found.push(`${orders.length} orders to delete data are open: ${orders.slice(0, 3)}`);
   return found;
 }

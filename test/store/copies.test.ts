@@ -8,8 +8,8 @@ import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { CompiledProject } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
+import { followOrders } from "../../dataplane/config/follow-orders.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import { createQuotas } from "../../dataplane/quotas/quotas.ts";
@@ -88,12 +88,10 @@ function replica(given: Store = store) {
     onFailed: () => undefined,
   });
   const preparer = createCollectionPreparer(store, () => undefined);
-  const purges = carryOutPurges({
+  const looking = followOrders({
     redisClient,
-    store,
-    onDone: () => undefined,
-    onFailed: () => undefined,
     onOpen: (open) => copying.carryOut(open),
+    onFailed: (error) => void failed.push(error),
   });
   const copying = carryOutCopies({
     redisClient,
@@ -101,13 +99,12 @@ function replica(given: Store = store) {
     directory: directory.directory,
     preparer,
     storeFor: quotas.storeFor,
-    recordDone: purges.recordDone,
     onDone: (_order, result) => void done.push(result),
-    onFailed: (_order, error) => void failed.push(error),
+    onFailed: (failures) => void failed.push(...failures),
     keepEveryMs: 0,
   });
   const abandon = async () => {
-    await purges.stop();
+    await looking.stop();
     await quotas.close();
     await preparer.close();
   };
@@ -269,7 +266,7 @@ it("ends within a step where the order is taken back or the Project goes, and be
   await eventually(async () => expect(await stateOf("copy:5")).toMatchObject({ figures: { copied: 249 } }));
   await orders.forget("copy:5");
   await eventually(async () => {
-    const fields = fieldsOf(await redisClient.read(configKeys.purges, "HGETALL", configKeys.purges));
+    const fields = fieldsOf(await redisClient.read(configKeys.orders, "HGETALL", configKeys.orders));
     expect([...fields.keys()]).toEqual(["copy:4"]);
   });
   await copying.stop();

@@ -10,7 +10,7 @@ import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
 import { WriteConflict } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { followOrders } from "../../dataplane/config/follow-orders.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { carryOutChecks } from "../../dataplane/objects/check/carry-out-checks.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -73,12 +73,10 @@ function replica(given: Partial<Pick<Store, "pageAfter" | "replace">> = {}) {
       return own.pageAfter(...words);
     },
   };
-  const purges = carryOutPurges({
+  const looking = followOrders({
     redisClient,
-    store,
-    onDone: () => undefined,
-    onFailed: () => undefined,
     onOpen: (open) => checks.carryOut(open),
+    onFailed: (error) => void failed.push(error),
   });
   const checks = carryOutChecks({
     redisClient,
@@ -86,17 +84,16 @@ function replica(given: Partial<Pick<Store, "pageAfter" | "replace">> = {}) {
     directory: directory.directory,
     preparer: { prepare: () => undefined },
     storeFor: () => own,
-    recordDone: purges.recordDone,
     onDone: (_order, result) => void done.push(result),
-    onFailed: (_order, error) => void failed.push(error),
+    onFailed: (failures) => void failed.push(...failures),
     keepEveryMs: 0,
     settleMs: 0,
   });
   const stop = async () => {
     await checks.stop();
-    await purges.stop();
+    await looking.stop();
   };
-  return { done, failed, stop, abandon: purges.stop, pages: () => pages };
+  return { done, failed, stop, abandon: looking.stop, pages: () => pages };
 }
 
 describe("an order to check stored objects", () => {

@@ -3,15 +3,17 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
+import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import { writePurgeOrder } from "../../core/config/purge-order.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import { carryOutPurges, type PurgeFailure } from "../../dataplane/config/carry-out-purges.ts";
+import type { OrderFailure } from "../../dataplane/config/carry-out-orders.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { pageByCreation } from "../support/store/page-by-creation.ts";
+import { purgingReplica } from "../support/store/purging-replica.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -37,7 +39,7 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
   for (const namespace of tenants) {
     await store.create(booksOf(namespace), objectOf(1, {}), 10);
     const order = writePurgeOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
-    await redisClient.write(configKeys.purges, "HSET", configKeys.purges, namespace, order);
+    await redisClient.write(configKeys.orders, "HSET", configKeys.orders, namespace, order);
   }
   let fails = true;
   let first: string | undefined;
@@ -51,7 +53,7 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
     },
   };
   const done = async () => [
-    ...fieldsOf(await redisClient.read(configKeys.purged, "HGETALL", configKeys.purged)).keys(),
+    ...fieldsOf(await redisClient.read(configKeys.results, "HGETALL", configKeys.results)).keys(),
   ];
   const counts = async () => {
     const all = { offset: 0, limit: 1, descending: false };
@@ -59,10 +61,9 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
     return pages.map(({ count }) => count).sort();
   };
   const failures: unknown[] = [];
-  const carrying = carryOutPurges({
+  const carrying = purgingReplica({
     redisClient,
     store: given,
-    onDone: () => undefined,
     onFailed: (error) => failures.push(error),
   });
   try {
@@ -78,42 +79,40 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
   }
 });
 
-it("every purge of a look that fails is reported", async () => {
+it("every purge that fails is reported", async () => {
   for (const namespace of tenants) {
     const order = writePurgeOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
-    await redisClient.write(configKeys.purges, "HSET", configKeys.purges, `${namespace} again`, order);
+    await redisClient.write(configKeys.orders, "HSET", configKeys.orders, `${namespace} again`, order);
   }
   const given: Store = { ...store, collectionIdentity: () => Promise.reject(new Error("The node is away")) };
-  const looks: (readonly PurgeFailure[])[] = [];
-  const onFailed = (failures: readonly PurgeFailure[]) => void looks.push(failures);
-  const carrying = carryOutPurges({ redisClient, store: given, onDone: () => undefined, onFailed });
+  const told: unknown[] = [];
+  const onFailed = (failures: readonly unknown[]) => void told.push(...failures);
+  const carrying = purgingReplica({ redisClient, store: given, onFailed });
   try {
-    await eventually(() => expect(looks).not.toEqual([]), { withinMs: 15_000 });
-    expect(looks[0]?.map(({ order }) => order?.project.namespace).sort()).toEqual([...tenants].sort());
+    const namespaces = () => (told as OrderFailure<PurgeOrder>[]).map(({ order }) => order.project.namespace);
+    await eventually(() => expect(new Set(namespaces())).toEqual(new Set(tenants)), { withinMs: 15_000 });
   } finally {
     await carrying.stop();
   }
 });
 
 it("a purge that a newer version has ordered waits for a replica that can read it", async () => {
-  const { meta, purges, purged, purgeLock } = configKeys;
-  // Of the tests before: nobody purges while it is there.
-  await redisClient.write(purgeLock, "DEL", purgeLock);
+  const { meta, orders, results } = configKeys;
   await redisClient.write(meta, "HSET", meta, "format", 2);
   await store.create(booksOf("four"), objectOf(1, {}), 10);
   const order = writePurgeOrder({ what: "resource", project: booksOf("four").project, name: "books" });
-  await redisClient.write(purges, "HSET", purges, "four", order);
+  await redisClient.write(orders, "HSET", orders, "four", order);
   let looks = 0;
   const counting: RedisClient = {
     ...redisClient,
     read(key, ...command) {
-      if (key === purges) looks += 1;
+      if (key === orders) looks += 1;
       return redisClient.read(key, ...command);
     },
   };
-  const onFailed = (failures: readonly PurgeFailure[]) => expect.unreachable(String(failures));
-  const carrying = carryOutPurges({ redisClient: counting, store, onDone: () => undefined, onFailed });
-  const isDone = async () => fieldsOf(await redisClient.read(purged, "HGETALL", purged)).has("four");
+  const onFailed = (failures: readonly unknown[]) => expect.unreachable(String(failures));
+  const carrying = purgingReplica({ redisClient: counting, store, onFailed });
+  const isDone = async () => fieldsOf(await redisClient.read(results, "HGETALL", results)).has("four");
   try {
     await eventually(() => expect(looks).toBeGreaterThan(2));
     expect(await isDone()).toBe(false);

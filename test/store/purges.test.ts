@@ -2,12 +2,11 @@
 // replica, struck off, with the operator cut off at every step of it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { configKeys } from "../../core/config/config-keys.ts";
+import { configKeys, purgingLockKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { DataEntry, DataInventory, DeletedProject } from "../../operator/model/data-inventory.ts";
 import type { RolloutState } from "../../operator/publish/acknowledgements.ts";
@@ -17,6 +16,7 @@ import { advancePurges, orderedPurges, type PurgeOutcome, purgeId } from "../../
 import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { purgingReplica } from "../support/store/purging-replica.ts";
 import { idOf, objectOf, servedText } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -116,15 +116,15 @@ function carryOut(given: Store) {
   const failures: unknown[] = [];
   const onDone = (id: string) => void carriedOut.push(id);
   const onFailed = (error: unknown) => void failures.push(error);
-  return { carrying: carryOutPurges({ redisClient, store: given, onDone, onFailed }), failures };
+  return { carrying: purgingReplica({ redisClient, store: given, onDone, onFailed }), failures };
 }
 
 /** A replica that comes, carries out what is ordered, and goes. */
 async function replicaLooks(): Promise<void> {
   const { carrying, failures } = carryOut(store);
   await eventually(async () => {
-    const done = await left(configKeys.purged);
-    for (const id of await left(configKeys.purges)) expect(done).toContain(id);
+    const done = await left(configKeys.results);
+    for (const id of await left(configKeys.orders)) expect(done).toContain(id);
   });
   await carrying.stop();
   expect(failures).toEqual([]);
@@ -134,7 +134,7 @@ async function isSettled(): Promise<void> {
   expect([inventory.entries, inventory.deletedProjects]).toEqual([[kept], undefined]);
   expect([await counted("books"), await hasFlags(), await counted("films")]).toEqual([0, false, 1]);
   expect(await sessionsLeft()).toEqual(["p new"]);
-  expect([await left(configKeys.purges), await left(configKeys.purged)]).toEqual([[], []]);
+  expect([await left(configKeys.orders), await left(configKeys.results)]).toEqual([[], []]);
 }
 
 describe("data that are to be purged", () => {
@@ -144,7 +144,7 @@ describe("data that are to be purged", () => {
   ])("are not ordered to be purged while replicas are %s", async (state, waitingFor) => {
     rollout = state;
     expect(await pass()).toMatchObject({ purged: [], waitingFor });
-    expect(await left(configKeys.purges)).toEqual([]);
+    expect(await left(configKeys.orders)).toEqual([]);
     expect(inventory.entries).toHaveLength(3);
   });
 
@@ -169,8 +169,11 @@ describe("data that are to be purged", () => {
   });
 
   it("leave no mark behind of an order that is forgotten", async () => {
-    await redisClient.write(configKeys.purged, "HSET", configKeys.purged, "an earlier one", 1);
+    await redisClient.write(configKeys.results, "HSET", configKeys.results, "an earlier one", 1);
     await pass();
+    const { carrying } = carryOut(store);
+    await eventually(async () => expect(await left(configKeys.results)).not.toContain("an earlier one"));
+    await carrying.stop();
     await replicaLooks();
     await pass();
     await isSettled();
@@ -255,16 +258,16 @@ describe("a replica that stands still in the middle of a purge", () => {
     const { carrying, failures } = carryOut({ ...store, purge: slow });
     await eventually(() => expect(steps).toBe(1));
     // Its lock has run out meanwhile.
-    await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await redisClient.write(purgingLockKey, "DEL", purgingLockKey);
     await replicaLooks();
     await pass();
     await write("books");
-    await redisClient.write(configKeys.purgeLock, "SET", configKeys.purgeLock, "until its round ends");
     wakeUp();
-    await eventually(async () => expect(await redisClient.read("x", "EXISTS", configKeys.purgeLock)).toBe(0));
+    // It comes to the next one once it has ended this.
+    await purges.order("next", { what: "rootkey", project: ref, name: "flags" });
+    await eventually(async () => expect(await left(configKeys.results)).toEqual(["next"]));
     await carrying.stop();
-    expect([steps, failures]).toEqual([1, []]);
-    expect([await counted("books"), await left(configKeys.purged)]).toEqual([1, []]);
+    expect([steps, failures, await counted("books")]).toEqual([1, [], 1]);
   });
 });
 
@@ -294,7 +297,7 @@ describe("a replica that stands still around its look at the order", () => {
     await pass();
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
-    await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await redisClient.write(purgingLockKey, "DEL", purgingLockKey);
     await replicaLooks();
     await pass();
     await logIn("p2", "old", "anew");
@@ -302,7 +305,7 @@ describe("a replica that stands still around its look at the order", () => {
     await eventually(() => expect(seen.wasLate).toBe(true));
     await carrying.stop();
     expect([await sessionsLeft(), failures]).toEqual([["p2 old", "p2 anew", "p new"], []]);
-    expect(await left(configKeys.purged)).toEqual([]);
+    expect(await left(configKeys.results)).toEqual([]);
   });
 
   it.each([
@@ -317,7 +320,7 @@ describe("a replica that stands still around its look at the order", () => {
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
     // Its lock has run out meanwhile, and another replica has done what was ordered.
-    await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await redisClient.write(purgingLockKey, "DEL", purgingLockKey);
     await replicaLooks();
     await pass();
     expect(inventory.entries).toEqual([kept]);
@@ -329,7 +332,7 @@ describe("a replica that stands still around its look at the order", () => {
     await carrying.stop();
     expect([await counted("books"), await hasFlags(), failures]).toEqual([10 + at, true, []]);
     expect(await store.indexes({ project: ref, resource: "books" })).toMatchObject([{ field: { name: "n" } }]);
-    expect(await left(configKeys.purged)).toEqual([]);
+    expect(await left(configKeys.results)).toEqual([]);
   });
 });
 

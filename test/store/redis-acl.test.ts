@@ -4,11 +4,16 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
+import {
+  acknowledgementKey,
+  configKeys,
+  credentialsKey,
+  projectConfigKey,
+  purgingLockKey,
+} from "../../core/config/config-keys.ts";
 import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
-import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
@@ -29,6 +34,7 @@ import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { allowAsDocumented, type DocumentedUser, documentedUrl } from "../support/redis/redis-acl.ts";
 import { pageByCreation } from "../support/store/page-by-creation.ts";
+import { purgingReplica } from "../support/store/purging-replica.ts";
 import { idOf, servedText } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -92,10 +98,9 @@ describe("with the documented permissions", () => {
     await purges.order("one", { what: "resource", project: ref, name: "books" });
     expect(await purges.isOrdered("one")).toBe(true);
     const failures: unknown[] = [];
-    const carrying = carryOutPurges({
+    const carrying = purgingReplica({
       redisClient: config.redisClient,
       store,
-      onDone: () => undefined,
       onFailed: (error) => failures.push(error),
     });
     await eventually(async () => expect(await purges.isDone("one")).toBe(true));
@@ -146,7 +151,7 @@ async function expectRefused(user: DocumentedUser, lines: readonly (readonly str
   expect(outcomes).toEqual(lines.map((line) => [...line, "NOPERM"]));
 }
 
-const { meta, projects, changes, data, purges, purged, replicas } = configKeys;
+const { meta, projects, changes, data, orders, results, replicas } = configKeys;
 const forNobody = [
   ["FLUSHALL"],
   ["FLUSHDB"],
@@ -185,7 +190,7 @@ describe("the operator's user is refused", () => {
       ["HSET", acknowledgementKey("r1"), "revision", "99"],
       ["UNLINK", acknowledgementKey("r1")],
       ["ZADD", replicas, "1", "r3"],
-      ["SET", configKeys.purgeLock, "x"],
+      ["SET", purgingLockKey, "x"],
     ]);
   });
 
@@ -222,7 +227,7 @@ describe("the user of backups is refused", () => {
 
 describe("the data plane's user is refused", () => {
   it("configuration, to write", async () => {
-    const fields = [meta, projects, projectConfigKey(ref), credentialsKey(ref), purges];
+    const fields = [meta, projects, projectConfigKey(ref), credentialsKey(ref), orders];
     await expectRefused("jsonplane-dataplane", [
       ...fields.flatMap((key) => [
         ["HSET", key, "a", "b"],
@@ -258,7 +263,7 @@ describe("the data plane's user is refused", () => {
 
   it("and has what it needs of the orders that it carried out", async () => {
     const client = new Redis(documentedUrl(redis, "jsonplane-dataplane"));
-    expect(await client.hkeys(purged)).toEqual([]);
+    expect(await client.hkeys(results)).toEqual([]);
     client.disconnect();
   });
 });

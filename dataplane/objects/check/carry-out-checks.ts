@@ -39,7 +39,7 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
   const { store, directory, preparer, storeFor, settleMs = usualSettleMs } = deps;
   return carryOutOrders(deps, {
     kind: objectChecks,
-    async begin(order, signal) {
+    async begin(order, { signal }) {
       const found = await find(directory, order);
       if (found === undefined) return undefined;
       const { project, resource } = found;

@@ -1,6 +1,6 @@
--- Purpose: takes the lock for carrying out purge orders, unless another replica has it.
+-- Purpose: takes the lock for carrying out orders of one kind, unless another replica has it.
 -- KEYS: 1 lock
--- ARGV: 1 token, 2 milliseconds that the lock lasts
+-- ARGV: 1 token of the replica, 2 milliseconds that the lock lasts
 -- Returns: {done} | {busy}
 local code = { done = 0, busy = 5 }
 local lock = KEYS[1]
