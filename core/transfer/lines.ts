@@ -2,7 +2,8 @@
 // head, what is stored, and an end with a checksum: a file that was cut at the end of a line would
 // look complete without it. Texts of objects and values are what the store has, byte for byte.
 //
-//   {"jsonplane":"export","version":1,"exportedAt":…,"resources":["books"],"rootKeys":["settings"],…}
+//   {"jsonplane":"export","version":1,"exportedAt":…,"resources":["books"],"rootKeys":["settings"],
+//    "projectUid":…}
 //   {"resource":"books","object":{"id":…,…,"_metadata":…}}    of a resource by id, ascending
 //   {"rootKey":"settings","value":…}
 //   {"changes":true}             what was stored or deleted while the lines before were read

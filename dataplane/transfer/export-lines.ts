@@ -77,14 +77,14 @@ class Exporting {
       for (const source of collections) yield* this.#objects(source);
       for (const source of documents) yield* this.#value(source);
     }
-    const fences = new Map<ExportSource, string>();
+    const newest = new Map<ExportSource, string>();
     for (const source of loggedSources(this.#plan)) {
-      fences.set(source, await this.#inTurn(() => this.#deps.store.newestChange(source.of)));
+      newest.set(source, await this.#inTurn(() => this.#deps.store.newestChange(source.of)));
     }
     const ends = new Map<string, ClientPosition>();
-    for (const [source, fence] of fences) {
-      yield* this.#changes(source, fence);
-      ends.set(source.name, await this.#inTurn(() => endOf(this.#deps.store, source, fence)));
+    for (const [source, last] of newest) {
+      yield* this.#changes(source, last);
+      ends.set(source.name, await this.#inTurn(() => endOf(this.#deps.store, source, last)));
     }
     const hasAll = ends.size > 0 && ends.size === collections.length + documents.length;
     yield this.#writer.end(hasAll ? exportPositionText(ends) : undefined);
@@ -124,12 +124,12 @@ class Exporting {
     }
   }
 
-  async *#changes(source: ExportSource, fence: string): AsyncGenerator<Buffer> {
+  async *#changes(source: ExportSource, last: string): AsyncGenerator<Buffer> {
     const { of, name } = source;
-    const start = this.#starts.get(name)?.start ?? fence;
+    const start = this.#starts.get(name)?.start ?? last;
     try {
-      if ("resource" in of) yield* this.#changedObjects(of, { from: start, to: fence });
-      else yield* this.#changedValue(of, { from: start, to: fence });
+      if ("resource" in of) yield* this.#changedObjects(of, { from: start, to: last });
+      else yield* this.#changedValue(of, { from: start, to: last });
     } catch (error) {
       throw error instanceof LogGone ? positionGone(name, error.reason) : error;
     }

@@ -32,8 +32,8 @@ async function requireKept(store: ChangeLogs, { name, of }: ExportSource, positi
 }
 
 /** To be asked for once all is read that the position is to stand for. */
-export async function endOf(store: ChangeLogs, { of }: ExportSource, fence: string): Promise<ClientPosition> {
-  return { start: fence, seen: laterOf(fence, await store.newestChange(of)) };
+export async function endOf(store: ChangeLogs, { of }: ExportSource, last: string): Promise<ClientPosition> {
+  return { start: last, seen: laterOf(last, await store.newestChange(of)) };
 }
 
 export function positionGone(name: string, reason: "expired" | "lost"): Problem {

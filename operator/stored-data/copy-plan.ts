@@ -109,7 +109,7 @@ function agreeingSource(project: Project, { projectOf, waits, from }: CopyContex
   };
 }
 
-/** Names from the Project to itself again, each waiting for the next; undefined = there is an end. */
+/** Names from the Project to itself again, each waiting for the next; undefined = it has an end. */
 function circleOf(project: Project, projectOf: CopyContext["projectOf"]): readonly string[] | undefined {
   const names = [project.metadata.name];
   for (
