@@ -1,7 +1,7 @@
 // `npm run build`: compiles the package into dist/, because Node refuses TypeScript under
 // node_modules. Everything that isn't TypeScript (Lua scripts) is copied to the same place
-// below dist/, where code finds it relative to itself; pages are bundled. Refuses, and leaves no
-// dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another
+// below dist/, where code finds it relative to itself; pages and the client are bundled. Refuses,
+// and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another
 // folder, for tests that must not replace what others are running.
 
 import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundlePage, licencesOf, pageNames } from "../pages/bundle-page.ts";
 import { compressed } from "../pages/page-files.ts";
+import { buildClient } from "./build-client.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
 import { readArguments } from "./script-arguments.ts";
 import { ScriptFailed, startScript } from "./start-script.ts";
@@ -78,6 +79,7 @@ try {
   let assets = 0;
   for (const folder of folders) assets += await copyAssets(folder);
   await writePages();
+  await buildClient(join(dist, "client"));
   await describe();
   await chmod(join(dist, "cli", "main.js"), 0o755);
   console.log(`Built ${target} with ${assets} assets`);

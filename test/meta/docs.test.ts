@@ -20,7 +20,7 @@ const newerCurl = new RegExp(
   ].join("|"),
 );
 
-const sourceFile = /`((?:core|operator|dataplane|cli|pages|tools|test)\/[\w/.-]+\.(?:ts|tsx|lua))`/g;
+const sourceFile = /`((?:core|operator|dataplane|cli|pages|client|tools|test)\/[\w/.-]+\.(?:ts|tsx|lua))`/g;
 
 const texts = await Promise.all(
   documentationPages.map(async (page) => [page, await readFile(join(root, page), "utf8")] as const),

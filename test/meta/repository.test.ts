@@ -131,6 +131,7 @@ const commented = [
   "operator",
   "cli",
   "pages",
+  "client",
   "test",
   "tools",
   "examples",

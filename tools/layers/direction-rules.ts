@@ -12,9 +12,10 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   core: [],
   operator: ["core"],
   pages: ["core"],
+  client: ["core"],
   dataplane: ["core", "pages"],
   cli: ["core", "operator", "dataplane", "pages"],
-  tools: ["core", "operator", "dataplane", "cli", "pages"],
+  tools: ["core", "operator", "dataplane", "cli", "pages", "client"],
 };
 
 /**

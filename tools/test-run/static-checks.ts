@@ -20,6 +20,7 @@ export const staticChecks: Readonly<Record<string, readonly Command[]>> = {
   types: [
     types(".", "types"),
     types("pages", "types-of-pages"),
+    types("client", "types-of-client"),
     [...types("tsconfig.build.json", "types-of-build"), "--noEmit"],
   ],
   layers: [[process.execPath, "tools/check-layers.ts"]],

@@ -1,0 +1,130 @@
+// The type parameter of a client: what a project has. `jsonplane types` writes one from manifests.
+
+export interface ResourceShape {
+  /** As it is read. */
+  readonly object: { readonly id: string };
+  /** The body of a create. */
+  readonly create: unknown;
+  /** The body of an update: what changes, null to remove a field. */
+  readonly patch: unknown;
+  /** By field, or by field and operator, such as `price:ge`. */
+  readonly filters: unknown;
+  /** Fields to sort by, a minus before those in descending order. */
+  readonly sort: string;
+}
+
+export interface ApiShape {
+  readonly resources: object;
+  readonly rootKeys: object;
+  /** Codes of problems. */
+  readonly problems: string;
+}
+
+/** Without a type parameter: every name, and values of which nothing is known. */
+export interface UntypedApi {
+  readonly resources: Readonly<Record<string, UntypedResource>>;
+  readonly rootKeys: Readonly<Record<string, unknown>>;
+  readonly problems: string;
+}
+
+interface UntypedResource {
+  readonly object: { readonly id: string; readonly [field: string]: unknown };
+  readonly create: Readonly<Record<string, unknown>>;
+  readonly patch: Readonly<Record<string, unknown>>;
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly sort: string;
+}
+
+export type ResourceName<A extends ApiShape> = keyof A["resources"] & string;
+export type RootKeyName<A extends ApiShape> = keyof A["rootKeys"] & string;
+export type ResourceOf<A extends ApiShape, Name extends ResourceName<A>> = A["resources"][Name] extends ResourceShape
+  ? A["resources"][Name]
+  : never;
+
+/** The type of a value at a path such as `openingHours/0/from`. */
+export type AtPath<Value, Path extends string> = Path extends ""
+  ? Value
+  : Path extends `${infer First}/${infer Rest}`
+    ? AtPath<Member<Value, First>, Rest>
+    : Member<Value, Path>;
+
+type Member<Value, Key extends string> = Value extends readonly (infer Element)[]
+  ? Element
+  : Key extends keyof Value
+    ? NonNullable<Value[Key]>
+    : unknown;
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** An entity tag: 412 `precondition_failed` if what is stored has another one by now. */
+  readonly ifMatch?: string | undefined;
+}
+
+export interface CreateOptions extends RequestOptions {
+  /** By default one for each call. With the same key and body, calls create once, for 24 hours. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface IncrementOptions extends WriteOptions {
+  /** 409 `increment_out_of_bounds` if the sum would be less. */
+  readonly min?: number | undefined;
+  /** The same if it would be more. */
+  readonly max?: number | undefined;
+}
+
+export type Filters<R extends ResourceShape> = Partial<R["filters"]>;
+
+/** Which objects are followed. */
+export interface WatchQuery<R extends ResourceShape> extends RequestOptions {
+  readonly filter?: Filters<R> | undefined;
+  /** Told whenever the connection is there, and whenever it is lost. */
+  readonly onState?: ((state: "live" | "reconnecting") => void) | undefined;
+}
+
+export interface ListQuery<R extends ResourceShape> extends RequestOptions {
+  readonly filter?: Filters<R> | undefined;
+  readonly sort?: R["sort"] | readonly R["sort"][] | undefined;
+  /** Only these fields, and `id`; a dot leads into nested objects. */
+  readonly fields?: readonly string[] | undefined;
+  /** Objects of one page: 10 by default, 100 for `list`. */
+  readonly limit?: number | undefined;
+  /** Reads the tag of each object, for `etagOf`. */
+  readonly etags?: boolean | undefined;
+}
+
+export interface PageQuery<R extends ResourceShape> extends ListQuery<R> {
+  /** `next` of the page before. */
+  readonly cursor?: string | undefined;
+  /** In place of a cursor; writes shift such pages. */
+  readonly offset?: number | undefined;
+  /** False = don't count all objects that match, which may be dear. */
+  readonly count?: boolean | undefined;
+}
+
+/** With `fields`, any other may be missing. */
+export type Shown<R extends ResourceShape, Query> = Query extends { readonly fields: readonly string[] }
+  ? Pick<R["object"], "id"> & Partial<R["object"]>
+  : R["object"];
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Of all pages together; undefined with `count: false`. */
+  readonly count: number | undefined;
+  /** For `cursor`; undefined on the last page, and with `offset`. */
+  readonly next: string | undefined;
+}
+
+/** As whom the server knows the caller. */
+export interface WhoAmI {
+  readonly kind: "user" | "apikey" | "external" | "anonymous";
+  readonly name: string;
+  readonly issuer?: string;
+  readonly role?: "Users" | "Administrators";
+  readonly access?: "Read" | "Write";
+  /** In Unix seconds. */
+  readonly expires?: number;
+  readonly session_id?: string;
+}

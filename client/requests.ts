@@ -1,0 +1,155 @@
+// One request, until it is answered: with the credential, a time limit, repetitions where they
+// can't do harm, and another token in place of an expired one. Throws Problem, and the reason of
+// the caller's signal.
+
+import { backoffMs } from "../core/backoff.ts";
+import type { Credentials } from "./credentials.ts";
+import { pause } from "./pause.ts";
+import { isUncertain, Problem, problemOf, unexpected } from "./problem.ts";
+
+export interface Call {
+  readonly method?: string;
+  /** Below the project's URL. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent as JSON; undefined = no body. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether it does the same if it takes place twice: then it is repeated when no answer came. */
+  readonly isRepeatable?: boolean;
+}
+
+export interface Reply {
+  readonly headers: Headers;
+  /** Undefined = no content. */
+  readonly data: unknown;
+}
+
+export interface RequestSettings {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  readonly maxRetries: number;
+  readonly timeoutMs: number;
+}
+
+const policy = { firstMs: 300, maxMs: 5_000, jitter: 0.5 };
+/** A longer Retry-After is for the caller to decide. */
+const maxRetryAfterMs = 30_000;
+
+export class Requests {
+  readonly #settings: RequestSettings;
+  readonly #credentials: Credentials;
+
+  constructor(settings: RequestSettings, credentials: Credentials) {
+    this.#settings = settings;
+    this.#credentials = credentials;
+  }
+
+  /** The answer, read to its end. `authorization`: in place of the caller's credential. */
+  async send(call: Call, authorization?: string): Promise<Reply> {
+    const { signal } = call;
+    let uncertain: Problem | undefined;
+    for (let failures = 1; ; failures += 1) {
+      const problem = await this.#attempt(call, authorization);
+      if (!(problem instanceof Problem)) return problem;
+      if (uncertain !== undefined && isOutcomeOf(call, problem)) return outcomeOf(call, uncertain);
+      const waitMs = this.#waitMs(call, problem, failures);
+      if (waitMs === undefined) throw problem;
+      if (isUncertain(problem)) uncertain = problem;
+      await pause(waitMs, signal);
+    }
+  }
+
+  /** Within the time limit. */
+  async #attempt({ signal, ...call }: Call, authorization: string | undefined): Promise<Reply | Problem> {
+    const limit = AbortSignal.timeout(this.#settings.timeoutMs);
+    const limited = { ...call, signal: signal === undefined ? limit : AbortSignal.any([signal, limit]) };
+    try {
+      return await this.#read(limited, authorization);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  }
+
+  async #read(call: Call, authorization: string | undefined): Promise<Reply> {
+    const response = await (authorization === undefined ? this.open(call) : this.#exchange(call, authorization));
+    const { status, headers } = response;
+    if (status === 204) return { headers, data: undefined };
+    const text = await response.text().catch((cause: unknown) => {
+      throw noResponse(cause);
+    });
+    try {
+      return { headers, data: JSON.parse(text) };
+    } catch (cause) {
+      throw unexpected(status, undefined, cause);
+    }
+  }
+
+  /** The successful answer to one request, and a second one after a token has expired. */
+  async open(call: Call): Promise<Response> {
+    const used = await this.#credentials.current();
+    try {
+      return await this.#exchange(call, used);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 401 || used === undefined) throw error;
+      const other = error.code === "token_expired" ? await this.#credentials.renewed(used) : undefined;
+      if (other === undefined) this.#credentials.refused(used);
+      if (other === undefined) throw error;
+      return await this.#exchange(call, other);
+    }
+  }
+
+  async #exchange({ method = "GET", path, headers, body, signal }: Call, authorization?: string): Promise<Response> {
+    const sent = {
+      ...(authorization !== undefined && { Authorization: authorization }),
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...headers,
+    };
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const init = { method, headers: sent, cache: "no-store" as const, ...content, ...(signal && { signal }) };
+    const response = await this.#settings.fetch(this.#settings.url + path, init).catch((cause: unknown) => {
+      throw noResponse(cause);
+    });
+    if (response.ok) return response;
+    throw await problemOf(response);
+  }
+
+  /** Undefined = it isn't sent again. */
+  #waitMs({ isRepeatable = false }: Call, problem: Problem, failures: number): number | undefined {
+    if (failures > this.#settings.maxRetries || !isRetryable(problem)) return undefined;
+    if (isUncertain(problem) && !isRepeatable) return undefined;
+    const { retryAfterMs } = problem;
+    if (retryAfterMs === undefined) return backoffMs(policy, failures);
+    return retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + policy.firstMs * Math.random();
+  }
+}
+
+/** Whether the same may succeed later. */
+export function isRetryable(problem: Problem): boolean {
+  const { code, status, retryAfterMs } = problem;
+  // A person has to wait, not a program.
+  if (code === "login_throttled") return false;
+  return isUncertain(problem) || ([0, 429, 503].includes(status) && retryAfterMs !== undefined);
+}
+
+/**
+ * Whether an answer may come from one's own request, sent before without an answer: what it was to
+ * delete is gone, or its condition is met no more.
+ */
+function isOutcomeOf({ method, headers }: Call, { status }: Problem): boolean {
+  return (method === "DELETE" && status === 404) || (status === 412 && headers?.["If-Match"] !== undefined);
+}
+
+function outcomeOf({ headers }: Call, uncertain: Problem): Reply {
+  // Somebody else may have changed or deleted it.
+  if (headers?.["If-Match"] !== undefined) throw uncertain;
+  return { headers: new Headers(), data: undefined };
+}
+
+function noResponse(cause: unknown): Problem {
+  const detail = "No answer came from the server";
+  return new Problem({ status: 0, code: "no_response", detail, cause });
+}

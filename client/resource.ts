@@ -1,0 +1,214 @@
+// One collection of objects, under /api/<resource>.
+
+import type {
+  CreateOptions,
+  Filters,
+  IncrementOptions,
+  ListQuery,
+  Page,
+  PageQuery,
+  RequestOptions,
+  ResourceShape,
+  Shown,
+  WatchQuery,
+  WriteOptions,
+} from "./api.ts";
+import { edit } from "./edit.ts";
+import { follow, type Snapshot } from "./follow.ts";
+import { LiveList } from "./live-list.ts";
+import { hasMerged } from "./merge-patch.ts";
+import { type Path, queryText, segmentsOf } from "./query.ts";
+import type { Call, Reply, Requests } from "./requests.ts";
+import { incrementOf, jsonPatch, mergePatchType, writeHeaders } from "./writes.ts";
+
+/** What happens to a collection that is followed. */
+export type ResourceChange<Item> =
+  /** What is stored: at first, and again where changes may have been missed. */
+  | { readonly kind: "list"; readonly objects: readonly Item[] }
+  /** It was created or changed. */
+  | { readonly kind: "put"; readonly id: string; readonly object: Item }
+  /** It is gone, or doesn't match the filter any more. */
+  | { readonly kind: "delete"; readonly id: string };
+
+interface ListBody {
+  readonly items: readonly { readonly id: string }[];
+  readonly count?: number;
+  readonly links: { readonly next?: string };
+  readonly etags?: Readonly<Record<string, string>>;
+}
+
+const listLimit = 100;
+
+export class Resource<R extends ResourceShape> {
+  readonly #requests: Requests;
+  readonly #etags: WeakMap<object, string>;
+  readonly #path: string;
+
+  constructor(requests: Requests, etags: WeakMap<object, string>, name: string) {
+    this.#requests = requests;
+    this.#etags = etags;
+    this.#path = `/api/${encodeURIComponent(name)}`;
+  }
+
+  /** Throws `not_found` if there is none, or the caller may not see it. */
+  async get<Query extends Pick<ListQuery<R>, "fields" | "signal">>(
+    id: string,
+    query?: Query,
+  ): Promise<Shown<R, Query>> {
+    const { signal, ...shown } = query ?? {};
+    return this.#tagged(await this.#requests.send({ path: this.#pathOf(id) + queryText(shown), signal }));
+  }
+
+  /** All that match, read page by page: each once, whatever is written meanwhile. */
+  async *list<Query extends ListQuery<R>>(query?: Query): AsyncGenerator<Shown<R, Query>> {
+    const asked: PageQuery<R> = { limit: listLimit, count: false, ...query };
+    for (let cursor: string | undefined = ""; cursor !== undefined; ) {
+      const { page } = await this.#page({ ...asked, cursor });
+      yield* page.items as Shown<R, Query>[];
+      cursor = page.next;
+    }
+  }
+
+  async page<Query extends PageQuery<R>>(query?: Query): Promise<Page<Shown<R, Query>>> {
+    return (await this.#page(query ?? {})).page as Page<Shown<R, Query>>;
+  }
+
+  /** Takes effect once, however often it has to be sent. */
+  async create(fields: R["create"], { signal, idempotencyKey }: CreateOptions = {}): Promise<R["object"]> {
+    const headers = { "Idempotency-Key": idempotencyKey ?? crypto.randomUUID() };
+    return await this.#write({ method: "POST", path: this.#path, body: fields, headers, signal, isRepeatable: true });
+  }
+
+  /** Merges at every depth (RFC 7396); null removes a field. */
+  async update(id: string, patch: R["patch"], options: WriteOptions = {}): Promise<R["object"]> {
+    const headers = { ...mergePatchType, ...writeHeaders(options) };
+    const path = this.#pathOf(id);
+    return await this.#write({
+      method: "PATCH",
+      path,
+      body: patch,
+      headers,
+      signal: options.signal,
+      isRepeatable: true,
+    });
+  }
+
+  /** Updates the object with these values of a unique rule's fields, or creates it. */
+  async upsert(unique: Filters<R>, fields: R["patch"], options: WriteOptions = {}): Promise<R["object"]> {
+    const path = this.#path + queryText<R>({ filter: unique });
+    const { signal } = options;
+    const headers = writeHeaders(options);
+    return await this.#write({ method: "PUT", path, body: fields, headers, signal, isRepeatable: true });
+  }
+
+  /**
+   * Reads the object, and writes what `change` makes of it unless somebody else has written
+   * meanwhile: then it is called again with what is stored by now. Undefined changes nothing.
+   */
+  async edit(
+    id: string,
+    change: (current: R["object"]) => R["patch"] | undefined | Promise<R["patch"] | undefined>,
+    { signal }: RequestOptions = {},
+  ): Promise<R["object"]> {
+    const read = async () => {
+      const { headers, data } = await this.#requests.send({ path: this.#pathOf(id), signal });
+      return { value: data as R["object"], etag: headers.get("ETag") ?? "" };
+    };
+    const write = (patch: R["patch"], ifMatch: string) => this.update(id, patch, { ifMatch, signal });
+    return await edit({ read, change, write, isStored: (patch, current) => hasMerged(current, patch) }, signal);
+  }
+
+  /**
+   * Adds to a number where it is stored, however many do so at once. It isn't sent again when no
+   * answer came, because that might count twice: it throws `no_response`.
+   */
+  async increment(id: string, path: Path, by: number, options: IncrementOptions = {}): Promise<R["object"]> {
+    const body = [incrementOf(segmentsOf(path), by, options)];
+    return await this.#write({ ...jsonPatch(options), path: this.#pathOf(id), body });
+  }
+
+  /** Throws `not_found` if there is none, or the caller may not see it. */
+  async delete(id: string, options: WriteOptions = {}): Promise<void> {
+    const headers = writeHeaders(options);
+    const { signal } = options;
+    await this.#requests.send({ method: "DELETE", path: this.#pathOf(id), headers, signal, isRepeatable: true });
+  }
+
+  /**
+   * What is stored, and from then on each change, across lost connections. It ends when the signal
+   * is aborted. The resource has to declare `spec.changes`.
+   */
+  async *watch(query: WatchQuery<R> = {}): AsyncGenerator<ResourceChange<R["object"]>> {
+    const { filter, onState = () => undefined, signal = new AbortController().signal } = query;
+    const path = this.#path + queryText<R>({ filter });
+    const read = () => this.#readAll({ filter, signal });
+    for await (const change of follow({ requests: this.#requests, path, read, onState, signal })) {
+      if ("shown" in change) yield { kind: "list", objects: change.shown };
+      else if (change.kind === "delete") yield { kind: "delete", id: change.id ?? "" };
+      else yield { kind: "put", id: change.id ?? "", object: this.#tag(change.object as R["object"], change.etag) };
+    }
+  }
+
+  /** One object whenever it has changed; undefined where it is gone. */
+  async *watchObject(id: string, query: Omit<WatchQuery<R>, "filter"> = {}): AsyncGenerator<R["object"] | undefined> {
+    const { onState = () => undefined, signal = new AbortController().signal } = query;
+    for await (const change of follow({ requests: this.#requests, path: this.#pathOf(id), onState, signal })) {
+      if ("kind" in change) yield change.object && this.#tag(change.object as R["object"], change.etag);
+    }
+  }
+
+  /** What matches, as an array, whenever it has changed; its writes show at once. */
+  live(query: LiveQuery<R> = {}): LiveList<R> {
+    return new LiveList(this, this.#etags, query);
+  }
+
+  #pathOf(id: string): string {
+    return `${this.#path}/${encodeURIComponent(id)}`;
+  }
+
+  async #page(
+    query: PageQuery<R>,
+  ): Promise<{ readonly page: Page<R["object"]>; readonly position: string | undefined }> {
+    const { signal, ...asked } = query;
+    const begin = asked.offset === undefined ? { cursor: "" } : {};
+    const { data, headers } = await this.#requests.send({
+      path: this.#path + queryText<R>({ ...begin, ...asked }),
+      signal,
+    });
+    const { items, count, links, etags } = data as ListBody;
+    const next = links.next === undefined ? undefined : new URL(links.next).searchParams.get("_cursor");
+    const tagged = items.map((item) => this.#tag(item, etags?.[item.id]));
+    return {
+      page: { items: tagged, count, next: next ?? undefined },
+      position: headers.get("Changes-Position") ?? undefined,
+    };
+  }
+
+  /** The position of the last page stands for all pages. */
+  async #readAll(query: ListQuery<R>): Promise<Snapshot<readonly R["object"][]>> {
+    const objects: R["object"][] = [];
+    for (let cursor = ""; ; ) {
+      const { page, position } = await this.#page({ ...query, limit: listLimit, count: false, etags: true, cursor });
+      objects.push(...page.items);
+      if (page.next === undefined) return { shown: objects, position };
+      cursor = page.next;
+    }
+  }
+
+  async #write(call: Call): Promise<R["object"]> {
+    return this.#tagged(await this.#requests.send(call));
+  }
+
+  #tagged<T extends object>({ data, headers }: Reply): T {
+    return this.#tag(data as T, headers.get("ETag") ?? undefined);
+  }
+
+  #tag<T extends object>(object: T, etag: string | undefined): T {
+    if (etag !== undefined) this.#etags.set(object, etag);
+    return object;
+  }
+}
+
+export interface LiveQuery<R extends ResourceShape> extends WatchQuery<R> {
+  readonly sort?: R["sort"] | readonly R["sort"][] | undefined;
+}

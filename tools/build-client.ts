@@ -1,0 +1,51 @@
+// Makes the package @jsonplane/client from client/: one minified module without dependencies, and
+// its types. What it writes into the folder is what would be published. Needs the development
+// dependencies.
+
+import { copyFile, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lastWords, runCommand } from "./parts/run-command.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const source = join(root, "client");
+
+/** The folder is made, or has to be empty. */
+export async function buildClient(folder: string): Promise<void> {
+  await writeTypes(folder);
+  await writeFile(join(folder, "index.js"), await bundledClient());
+  for (const name of ["package.json", "README.md"]) await copyFile(join(source, name), join(folder, name));
+  await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
+}
+
+/** The module of the package. */
+async function bundledClient(): Promise<string> {
+  const { rolldown } = await import("rolldown");
+  const build = await rolldown({
+    input: join(source, "index.ts"),
+    platform: "neutral",
+    tsconfig: join(source, "tsconfig.json"),
+    transform: { target: "es2022" },
+  });
+  try {
+    const { output } = await build.generate({ format: "esm", minify: true, codeSplitting: false });
+    return output[0].code;
+  } finally {
+    await build.close();
+  }
+}
+
+/** Types name nothing of core/, whose code is part of the module. */
+async function writeTypes(folder: string): Promise<void> {
+  const emitted = await mkdtemp(join(tmpdir(), "jsonplane-client-"));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const flags = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--rootDir", root, "--outDir", emitted];
+  try {
+    const done = await runCommand(process.execPath, [tsc, "-p", source, ...flags], { cwd: root });
+    if (done.code !== 0) throw new Error(lastWords(done, 50));
+    await cp(join(emitted, "client"), folder, { recursive: true });
+  } finally {
+    await rm(emitted, { recursive: true, force: true });
+  }
+}
