@@ -75,7 +75,9 @@ export interface IncrementOptions extends WriteOptions {
   readonly max?: number | undefined;
 }
 
-export type Filters<R extends ResourceShape> = Partial<R["filters"]>;
+export type Filters<R extends ResourceShape> = {
+  readonly [Name in keyof R["filters"]]?: R["filters"][Name] | undefined;
+};
 
 /** Which objects are followed. */
 export interface WatchQuery<R extends ResourceShape> extends RequestOptions {

@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly token?: TokenSource | undefined;
   /** Where the tokens of `signIn` are kept, such as `localStorage`; by default until a reload. */
   readonly storage?: TokenStorage | undefined;
-  /** How often a request is sent again where that does no harm; 6 by default, within 15 s. */
+  /** How often a request is sent again where that does no harm; 10 by default, within 30 s. */
   readonly maxRetries?: number | undefined;
   /** How long one answer may take; 15,000 by default. */
   readonly timeoutMs?: number | undefined;
@@ -39,7 +39,7 @@ export class Client<A extends ApiShape = UntypedApi> {
   readonly #etags = new WeakMap<object, string>();
 
   constructor(options: ClientOptions) {
-    const { storage = memoryStorage(), maxRetries = 6, timeoutMs = 15_000 } = options;
+    const { storage = memoryStorage(), maxRetries = 10, timeoutMs = 15_000 } = options;
     const url = options.url.replace(/\/+$/, "");
     const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#session = new Session(storage, url, async (call, authorization) => {

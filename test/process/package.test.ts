@@ -67,8 +67,9 @@ it("the package brings compiled code, scripts and examples, and no sources or te
     ),
   );
   expect(packed.some((path) => path.startsWith("dist/") && path.endsWith(".lua"))).toBe(true);
-  const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|pages|cli)\//.test(path));
-  expect(sources.filter((path) => !/^examples\/browser-app\/(?:src|openid)\//.test(path))).toEqual([]);
+  const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|pages|client|cli)\//.test(path));
+  const meant = /^(?:examples\/(?:browser-app\/(?:src|openid)|retro-board)\/|dist\/client\/[\w-]+\.d\.ts$)/;
+  expect(sources.filter((path) => !meant.test(path))).toEqual([]);
 });
 
 it("the package brings the sample app with its backend, and nothing that was installed or built in it", () => {
