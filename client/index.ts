@@ -92,7 +92,7 @@ export class Client<A extends ApiShape = UntypedApi> {
     return (await this.#requests.send({ path: "/whoami", signal })).data as WhoAmI;
   }
 
-  /** The tag for `ifMatch`, of an object that was read, written, watched, or listed with `etags`. */
+  /** For `ifMatch`: the tag of an object that was read, written, followed, or listed with etags. */
   etagOf(object: object): string | undefined {
     return this.#etags.get(object);
   }

@@ -57,9 +57,9 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
   /** The items at first and whenever they have changed; slow readers get only the newest. */
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly R["object"][]> {
     const ending = new AbortController();
-    const { signal = ending.signal, ...query } = this.#query;
+    const signal = AbortSignal.any([this.#query.signal ?? ending.signal, ending.signal]);
     let hasEnded = false;
-    const following = this.#follow({ ...query, signal: AbortSignal.any([signal, ending.signal]) }).finally(() => {
+    const following = this.#follow({ ...this.#query, signal }).finally(() => {
       hasEnded = true;
       this.#changed.resolve();
     });
@@ -69,7 +69,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
       while (!hasEnded) {
         await this.#changed.promise;
         this.#changed = Promise.withResolvers();
-        if (this.#hasListed && !hasEnded) yield this.items;
+        if (this.#hasListed && !signal.aborted && !hasEnded) yield this.items;
       }
       await following;
     } finally {

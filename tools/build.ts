@@ -1,8 +1,8 @@
 // `npm run build`: compiles the package into dist/, because Node refuses TypeScript under
 // node_modules. Everything that isn't TypeScript (Lua scripts) is copied to the same place
 // below dist/, where code finds it relative to itself; pages and the client are bundled. Refuses,
-// and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another
-// folder, for tests that must not replace what others are running.
+// and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into
+// another folder, for tests that must not replace what others are running.
 
 import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// The board: sign-in that tabs share, everybody's cards or one's own, and changes that show at once.
+// The board: sign-in that tabs share, all cards or one's own, and changes that show at once.
 
 import { createClient, type LiveList, Problem } from "@jsonplane/client";
 import type { Api } from "./api.ts";

@@ -70,9 +70,10 @@ describe.each(pages)("%s", (page) => {
     const blocks = fencedBlocks(await readFile(join(root, page), "utf8"));
     // Queries are asked in test/observability/costs.test.ts.
     const known = ["sh", "yaml", "json", "text", "promql"];
-    // What browsers run is run in one, in test/process/use-from-a-browser.test.ts and
-    // live-pages.test.ts.
+    // What browsers and Node run is run there, in test/process/use-from-a-browser.test.ts,
+    // live-pages.test.ts and client-guide.test.ts.
     if (page === "docs/how-to/use-from-a-browser.md") known.push("ts", "html");
+    if (page === "docs/how-to/use-the-client.md") known.push("ts");
     if (page === "docs/how-to/feature-flags.md") known.push("html");
     expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([]);
   });

@@ -23,7 +23,8 @@ export interface Content {
 
 /** Everything, in order. `built` is what `npm run build` wrote. */
 export async function listContents(built = join(projectRoot, "dist")): Promise<readonly Content[]> {
-  const compiled = await filesBelow(built);
+  // The client is for apps.
+  const compiled = (await filesBelow(built)).filter((path) => !path.startsWith("client/"));
   if (!compiled.includes("cli/main.js")) throw new Error(`${built} holds no program: run \`npm run build\` first`);
   const others = ["LICENSE", "package.json", ...(await packageFiles(projectRoot, { architecture: process.arch }))];
   const contents = [
