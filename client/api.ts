@@ -76,8 +76,11 @@ export interface IncrementOptions extends WriteOptions {
 }
 
 export type Filters<R extends ResourceShape> = {
-  readonly [Name in keyof R["filters"]]?: R["filters"][Name] | undefined;
+  readonly [Name in keyof R["filters"]]?: R["filters"][Name] | Several<Name> | undefined;
 };
+
+/** Values that may have commas. */
+type Several<Name> = Name extends `${string}:in` ? readonly (string | number | boolean | null)[] : never;
 
 /** Which objects are followed. */
 export interface WatchQuery<R extends ResourceShape> extends RequestOptions {
