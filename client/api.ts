@@ -82,11 +82,17 @@ export type Filters<R extends ResourceShape> = {
 /** Values that may have commas. */
 type Several<Name> = Name extends `${string}:in` ? readonly (string | number | boolean | null)[] : never;
 
-/** Which objects are followed. */
-export interface WatchQuery<R extends ResourceShape> extends RequestOptions {
-  readonly filter?: Filters<R> | undefined;
+/** It ends when the signal is aborted. */
+export interface WatchOptions extends RequestOptions {
   /** Told whenever the connection is there, and whenever it is lost. */
   readonly onState?: ((state: "live" | "reconnecting") => void) | undefined;
+}
+
+/** Which objects are followed. */
+export interface WatchQuery<R extends ResourceShape> extends WatchOptions {
+  readonly filter?: Filters<R> | undefined;
+  /** Objects of one page while it reads what is stored; 100 by default. */
+  readonly pageSize?: number | undefined;
 }
 
 export interface ListQuery<R extends ResourceShape> extends RequestOptions {

@@ -38,8 +38,13 @@ const maxRetryMs = 30_000;
 
 /** Ends once the signal is aborted. */
 export async function* follow<T>(options: FollowOptions<T>): AsyncGenerator<StreamedChange | Snapshot<T>> {
-  const { onState, signal } = options;
-  const following = new Following(options);
+  const { signal } = options;
+  let told: string | undefined;
+  const onState: typeof options.onState = (state) => {
+    if (state !== told) options.onState(state);
+    told = state;
+  };
+  const following = new Following({ ...options, onState });
   while (!signal.aborted) {
     yield* following.untilLost();
     if (signal.aborted) return;

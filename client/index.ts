@@ -135,6 +135,7 @@ export type {
   RequestOptions,
   ResourceShape,
   UntypedApi,
+  WatchOptions,
   WatchQuery,
   WhoAmI,
   WriteOptions,

@@ -10,6 +10,7 @@ import type {
   RequestOptions,
   ResourceShape,
   Shown,
+  WatchOptions,
   WatchQuery,
   WriteOptions,
 } from "./api.ts";
@@ -139,9 +140,9 @@ export class Resource<R extends ResourceShape> {
    * is aborted. The resource has to declare `spec.changes`.
    */
   async *watch(query: WatchQuery<R> = {}): AsyncGenerator<ResourceChange<R["object"]>> {
-    const { filter, onState = () => undefined, signal = new AbortController().signal } = query;
+    const { filter, pageSize = listLimit, onState = () => undefined, signal = new AbortController().signal } = query;
     const path = this.#path + queryText<R>({ filter });
-    const read = () => this.#readAll({ filter, signal });
+    const read = () => this.#readAll({ filter, limit: pageSize, signal });
     for await (const change of follow({ requests: this.#requests, path, read, onState, signal })) {
       if ("shown" in change) yield { kind: "list", objects: change.shown };
       else if (change.kind === "delete") yield { kind: "delete", id: change.id ?? "" };
@@ -150,7 +151,7 @@ export class Resource<R extends ResourceShape> {
   }
 
   /** One object whenever it has changed; undefined where it is gone. */
-  async *watchObject(id: string, query: Omit<WatchQuery<R>, "filter"> = {}): AsyncGenerator<R["object"] | undefined> {
+  async *watchObject(id: string, query: WatchOptions = {}): AsyncGenerator<R["object"] | undefined> {
     const { onState = () => undefined, signal = new AbortController().signal } = query;
     for await (const change of follow({ requests: this.#requests, path: this.#pathOf(id), onState, signal })) {
       if ("kind" in change) yield change.object && this.#tag(change.object as R["object"], change.etag);
@@ -188,7 +189,7 @@ export class Resource<R extends ResourceShape> {
   async #readAll(query: ListQuery<R>): Promise<Snapshot<readonly R["object"][]>> {
     const objects: R["object"][] = [];
     for (let cursor = ""; ; ) {
-      const { page, position } = await this.#page({ ...query, limit: listLimit, count: false, etags: true, cursor });
+      const { page, position } = await this.#page({ ...query, count: false, etags: true, cursor });
       objects.push(...page.items);
       if (page.next === undefined) return { shown: objects, position };
       cursor = page.next;

@@ -1,7 +1,7 @@
 // One JSON document, under /json/<root key>. A path such as `openingHours/0/from` addresses a value
 // inside of it, and an empty one all of it; keys that contain a slash need an array of segments.
 
-import type { AtPath, CreateOptions, IncrementOptions, RequestOptions, WatchQuery, WriteOptions } from "./api.ts";
+import type { AtPath, CreateOptions, IncrementOptions, RequestOptions, WatchOptions, WriteOptions } from "./api.ts";
 import { edit } from "./edit.ts";
 import { follow } from "./follow.ts";
 import { isSame } from "./merge-patch.ts";
@@ -108,5 +108,3 @@ export class RootKey<Value> {
     return `/json/${[this.#name, ...segmentsOf(path)].map(encodeURIComponent).join("/")}`;
   }
 }
-
-export type WatchOptions = Pick<WatchQuery<never>, "onState" | "signal">;
