@@ -5,8 +5,17 @@ import { afterEach, expect, it } from "vitest";
 import { type ClientOptions, createClient, type Problem, type ResourceChange } from "../../client/index.ts";
 import { orderOf } from "../../client/order.ts";
 import { memoryStorage } from "../../client/session.ts";
-import { apikey, keyOf, type Modifier, passwordOf, project } from "../support/http/projects.ts";
-import { withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import {
+  apikey,
+  keyOf,
+  type Modifier,
+  passwordOf,
+  project,
+  withKey,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/http/projects.ts";
 import { describeServed, describeServedEmbedded, type Served } from "../support/http/served.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -175,6 +184,31 @@ describeServedEmbedded("a live list of @jsonplane/client", (serve) => {
     await eventually(() => expect(texts(found.at(-1))).toEqual(["a"]));
     const sizes = found.map((items) => items.length);
     expect([Math.max(...sizes), new Set(found.flat().map((card) => card.id)).size]).toEqual([2, 3]);
+  });
+
+  it("shows once what it creates, though the event comes before the answer", async () => {
+    const served = await serve(retro());
+    const answered = Promise.withResolvers<void>();
+    const held: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (init?.method === "POST") await answered.promise;
+      return response;
+    };
+    const theirs = clientOf(served).resource("cards");
+    const { id } = await theirs.create({ text: "old" });
+    const list = clientOf(served, { apiKey: keyOf("app"), fetch: held })
+      .resource("cards")
+      .live({ signal: leaving.signal });
+    const { found } = gathered(list);
+    await eventually(() => expect(texts(list.items)).toEqual(["old"]));
+    const creating = list.create({ text: "mine" });
+    await eventually(async () => expect((await theirs.page()).count).toBe(2));
+    await theirs.update(id, { text: "seen after it" });
+    await eventually(() => expect(texts(list.items)).toEqual(["seen after it", "mine"]));
+    answered.resolve();
+    const mine = await creating;
+    await eventually(() => expect(found.at(-1)?.map((card) => card.id)).toEqual([id, mine.id]));
+    expect(Math.max(...found.map((items) => items.length))).toBe(2);
   });
 
   it("takes back what the server refuses", async () => {
