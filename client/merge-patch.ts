@@ -14,9 +14,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 
 /** Whether to merge it would change nothing. */
 export function hasMerged(target: unknown, patch: unknown): boolean {
-  if (!isObject(patch)) return isSame(target, patch);
-  const fields: Fields = isObject(target) ? target : {};
-  return Object.entries(patch).every(([name, value]) => value === undefined || hasMerged(fields[name] ?? null, value));
+  return isSame(mergePatch(target, patch), target);
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
