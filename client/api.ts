@@ -95,6 +95,19 @@ export interface WatchQuery<R extends ResourceShape> extends WatchOptions {
   readonly pageSize?: number | undefined;
 }
 
+export interface LiveQuery<R extends ResourceShape> extends WatchQuery<R> {
+  readonly sort?: R["sort"] | readonly R["sort"][] | undefined;
+}
+
+/** What happens to a collection that is followed. */
+export type ResourceChange<Item> =
+  /** What is stored: at first, and again where changes may have been missed. */
+  | { readonly kind: "list"; readonly objects: readonly Item[] }
+  /** It was created or changed. */
+  | { readonly kind: "put"; readonly id: string; readonly object: Item }
+  /** It is gone, or doesn't match the filter any more. */
+  | { readonly kind: "delete"; readonly id: string };
+
 export interface ListQuery<R extends ResourceShape> extends RequestOptions {
   readonly filter?: Filters<R> | undefined;
   readonly sort?: R["sort"] | readonly R["sort"][] | undefined;

@@ -130,9 +130,11 @@ export type {
   CreateOptions,
   IncrementOptions,
   ListQuery,
+  LiveQuery,
   Page,
   PageQuery,
   RequestOptions,
+  ResourceChange,
   ResourceShape,
   UntypedApi,
   WatchOptions,
@@ -143,6 +145,6 @@ export type {
 export type { TokenSource } from "./credentials.ts";
 export type { LiveList } from "./live-list.ts";
 export { Problem } from "./problem.ts";
-export type { LiveQuery, Resource, ResourceChange } from "./resource.ts";
+export type { Resource } from "./resource.ts";
 export type { RootKey, SetOptions } from "./root-key.ts";
 export type { TokenStorage } from "./session.ts";

@@ -1,10 +1,20 @@
 // A collection as a page shows it: an array that follows what is stored. Own writes show at once,
 // and are taken back if the server refuses them.
 
-import type { RequestOptions, ResourceShape } from "./api.ts";
+import type { LiveQuery, RequestOptions, ResourceChange, ResourceShape } from "./api.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { type Comparison, orderOf } from "./order.ts";
-import type { LiveQuery, Resource, ResourceChange } from "./resource.ts";
+
+/** What it needs of the resource. */
+interface Source<R extends ResourceShape> {
+  watch(query: LiveQuery<R>): AsyncIterable<ResourceChange<R["object"]>>;
+  create(fields: R["create"], options?: RequestOptions): Promise<R["object"]>;
+  update(id: string, patch: R["patch"], options?: RequestOptions): Promise<R["object"]>;
+  edit(id: string, change: Change<R>, options?: RequestOptions): Promise<R["object"]>;
+  delete(id: string, options?: RequestOptions): Promise<void>;
+}
+
+type Change<R extends ResourceShape> = (current: R["object"]) => R["patch"] | undefined;
 
 /** A write that isn't in what the server has sent yet. */
 interface Pending<Item> {
@@ -25,7 +35,7 @@ interface Pending<Item> {
 const unsureMs = 1_000;
 
 export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly R["object"][]> {
-  readonly #resource: Resource<R>;
+  readonly #resource: Source<R>;
   readonly #etags: WeakMap<object, string>;
   readonly #query: LiveQuery<R>;
   readonly #compare: Comparison;
@@ -34,7 +44,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
   #changed = Promise.withResolvers<void>();
   #hasListed = false;
 
-  constructor(resource: Resource<R>, etags: WeakMap<object, string>, query: LiveQuery<R>) {
+  constructor(resource: Source<R>, etags: WeakMap<object, string>, query: LiveQuery<R>) {
     this.#resource = resource;
     this.#etags = etags;
     this.#query = query;
@@ -90,11 +100,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
   }
 
   /** Shows what `change` makes of the shown object, and stores what it makes of the stored one. */
-  async edit(
-    id: string,
-    change: (current: R["object"]) => R["patch"] | undefined,
-    options?: RequestOptions,
-  ): Promise<R["object"]> {
+  async edit(id: string, change: Change<R>, options?: RequestOptions): Promise<R["object"]> {
     const apply = (stored?: R["object"]) => stored && (mergePatch(stored, change(stored) ?? {}) as R["object"]);
     return await this.#settle(this.#show("update", id, apply), this.#resource.edit(id, change, options));
   }

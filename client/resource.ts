@@ -5,9 +5,11 @@ import type {
   Filters,
   IncrementOptions,
   ListQuery,
+  LiveQuery,
   Page,
   PageQuery,
   RequestOptions,
+  ResourceChange,
   ResourceShape,
   Shown,
   WatchOptions,
@@ -21,15 +23,6 @@ import { hasMerged } from "./merge-patch.ts";
 import { type Path, queryText, segmentsOf } from "./query.ts";
 import type { Call, Reply, Requests } from "./requests.ts";
 import { incrementOf, jsonPatch, mergePatchType, writeHeaders } from "./writes.ts";
-
-/** What happens to a collection that is followed. */
-export type ResourceChange<Item> =
-  /** What is stored: at first, and again where changes may have been missed. */
-  | { readonly kind: "list"; readonly objects: readonly Item[] }
-  /** It was created or changed. */
-  | { readonly kind: "put"; readonly id: string; readonly object: Item }
-  /** It is gone, or doesn't match the filter any more. */
-  | { readonly kind: "delete"; readonly id: string };
 
 interface ListBody {
   readonly items: readonly { readonly id: string }[];
@@ -208,8 +201,4 @@ export class Resource<R extends ResourceShape> {
     if (etag !== undefined) this.#etags.set(object, etag);
     return object;
   }
-}
-
-export interface LiveQuery<R extends ResourceShape> extends WatchQuery<R> {
-  readonly sort?: R["sort"] | readonly R["sort"][] | undefined;
 }
