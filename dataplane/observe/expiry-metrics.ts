@@ -8,7 +8,7 @@ export function expiryObserver(registry: Registry): (observation: SweepObservati
   const registers = [registry];
   const removed = new Counter({
     name: "jsonplane_expired_objects_total",
-    help: "Expired objects that this replica removed in the background; lists remove some as well",
+    help: "Expired objects that this replica removed in the background; requests remove some as well",
     registers,
   });
   let longest = 0;

@@ -1,17 +1,17 @@
 // A store's objects and lists, for collections whose objects expire as well: from its time on no
-// call finds an object, although it is removed a little later. Lists remove what has expired before
-// they read, so that counts and pages are exact.
+// call finds an object, although it is removed a little later.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ExpiryConfig } from "../../core/config/types.ts";
 import { isStoreFailure, OutcomeUnknown, WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { createSemaphore } from "../../core/semaphore.ts";
+import { uniqueIndex, uniqueValue } from "./entry-values.ts";
 import { expiryTime, hasExpired } from "./expiry.ts";
 import { type Method, wrapMethods } from "./observed-store.ts";
-import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry } from "./ports/expiry.ts";
-import type { Candidates, ObjectLists, Page } from "./ports/lists.ts";
-import type { CreateOutcome, ObjectReads, ObjectWrites } from "./ports/objects.ts";
+import { betweenLooksMs, ExpiredInTheWay, type ExpiryStep, isDue, type ObjectExpiry } from "./ports/expiry.ts";
+import type { ObjectLists, Page } from "./ports/lists.ts";
+import type { CreateOutcome, NewObject, ObjectReads, ObjectWrites, ReplaceOutcome } from "./ports/objects.ts";
 import { type CollectionRef, nameOfCollection, type Visibility } from "./ports/refs.ts";
 
 export type Objects = ObjectReads & ObjectWrites & ObjectLists;
@@ -35,8 +35,8 @@ export interface ExpiringDeps {
 export function withExpiry(given: ExpiringDeps): Objects & Pick<ObjectExpiry, "removeExpired"> {
   const removeExpired = sharedSteps(given.expiry.removeExpired);
   const deps = { ...given, expiry: { ...given.expiry, removeExpired } };
-  const settled = createSettling(deps);
-  const expiring = { ...expiringObjects(deps, settled), ...expiringLists(deps, settled) };
+  const remove = createRemoval(deps);
+  const expiring = { ...expiringObjects(deps, remove), ...expiringLists(deps, remove) };
   return { ...byCollection(given.objects, expiring), removeExpired };
 }
 
@@ -88,58 +88,63 @@ export async function noteIfPossible(
   }
 }
 
-/** Milliseconds for which a list removes what has expired: some fifty thousand objects. */
-const settlingMs = 5_000;
+/** Milliseconds for which a call removes what has expired: some fifty thousand objects. */
+const removingMs = 5_000;
 
-interface Settled {
-  /** The store's time. */
-  readonly now: number;
-  /** False while something is left: the store refuses writes, or too much has expired. */
-  readonly isComplete: boolean;
-}
+/**
+ * `nothing` had expired when it was called. `left`: the store refuses writes, has no index of what
+ * expires, or too much has expired.
+ */
+type Removal = "nothing" | "removed" | "left";
 
-type Settle = (collection: CollectionRef) => Promise<Settled>;
+/** Removes what has expired by the time of the call, or only some of it. */
+type Remove = (collection: CollectionRef, amount: "all" | "some") => Promise<Removal>;
 
-/** Removes what has expired by the time of the call. */
-function createSettling({ expiry, time, monotonic }: ExpiringDeps): Settle {
-  /** Undefined while there is something to remove. */
-  const look = async (collection: CollectionRef): Promise<Settled | undefined> => {
+function createRemoval({ expiry, monotonic }: ExpiringDeps): Remove {
+  /** Whether something is left; undefined without an index. */
+  const look = async (collection: CollectionRef): Promise<boolean | undefined> => {
     const found = await expiry.nextExpiry(collection);
-    // There is no index while the store takes no declaration.
-    if (found === undefined) return { now: await time(collection), isComplete: false };
-    return isDue(found) ? undefined : { now: found.now, isComplete: true };
+    return found && isDue(found);
   };
-  return async (collection) => {
-    const deadline = monotonic() + settlingMs;
-    let settled = await look(collection);
-    while (settled === undefined && monotonic() < deadline) {
+  const isLeftAfter = async (step: ExpiryStep, collection: CollectionRef, amount: "all" | "some") => {
+    if (amount === "some" && step.removed > 0) return false;
+    // A step may have begun before this call.
+    return isDue(step) || (await look(collection)) === true;
+  };
+  return async (collection, amount) => {
+    const deadline = monotonic() + removingMs;
+    let isLeft = await look(collection);
+    if (isLeft === false) return "nothing";
+    while (isLeft === true && monotonic() < deadline) {
       const step = await removeSome(expiry, collection);
       if (step === "refused") break;
-      // A step may have begun before this call.
-      if (step === "unknown" || !isDue(step)) settled = await look(collection);
+      isLeft = await isLeftAfter(step, collection, amount);
     }
-    return settled ?? { now: await time(collection), isComplete: false };
+    return isLeft === false ? "removed" : "left";
   };
 }
 
-/** `refused`: the store refuses writes. `unknown`: the next look shows what a lost answer meant. */
+const unknownStep: ExpiryStep = { now: 0, next: undefined, removed: 0 };
+
+/** `refused`: the store refuses writes. */
 async function removeSome(
   expiry: Pick<ObjectExpiry, "removeExpired">,
   collection: CollectionRef,
-): Promise<Expiry | "refused" | "unknown"> {
+): Promise<ExpiryStep | "refused"> {
   try {
     return await expiry.removeExpired(collection);
   } catch (error) {
     if (error instanceof WritesRefused) return "refused";
-    if (error instanceof OutcomeUnknown || error instanceof WriteConflict) return "unknown";
+    // The next look shows what a lost answer meant.
+    if (error instanceof OutcomeUnknown || error instanceof WriteConflict) return unknownStep;
     throw error;
   }
 }
 
-/** What an object that has expired may be the cause of. */
-const mayBeInTheWay: ReadonlySet<CreateOutcome["outcome"]> = new Set(["quota_exceeded", "not_unique", "exists"]);
+/** Each rule may have an object in the way, and another one may come. */
+const maxAttempts = 20;
 
-function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settle): ObjectReads & ObjectWrites {
+function expiringObjects({ objects, expiry, time }: ExpiringDeps, remove: Remove): ObjectReads & ObjectWrites {
   /** Whether an object with this text has expired; one that will so soon is noted. */
   async function hasEnded(collection: ExpiringRef, text: string): Promise<boolean> {
     const at = expiryTime(collection.expiry, (path) => valueAt(text, path));
@@ -154,25 +159,54 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
     return found === undefined || hasExpired(collection.expiry, found.text, now) ? undefined : found;
   };
 
+  /** Whether one of these has expired, which is removed, or is gone. */
+  async function removeEnded(collection: ExpiringRef, ids: readonly string[]): Promise<boolean> {
+    let isGone = false;
+    for (const id of ids) {
+      const [now, found] = await Promise.all([time(collection), objects.read(collection, id, {})]);
+      if (found !== undefined && !hasExpired(collection.expiry, found.text, now)) continue;
+      if (found !== undefined) await objects.removeUnchanged(collection, id, found);
+      isGone = true;
+    }
+    return isGone;
+  }
+
+  /** Removes what has expired and caused this outcome; false where nothing has. */
+  async function clearedWay(collection: ExpiringRef, { id, text }: NewObject, tried: Tried): Promise<boolean> {
+    if (tried.outcome === "exists") return await removeEnded(collection, [id]);
+    if (tried.outcome === "quota_exceeded") return (await remove(collection, "some")) === "removed";
+    if (tried.outcome !== "not_unique") return false;
+    const { expiry: _, ...everything } = collection;
+    const field = uniqueIndex(tried.rule);
+    const value = uniqueValue(tried.rule, (path) => valueAt(text, path)) ?? "";
+    const found = await objects.candidates(everything, {}, { index: field.name, field, equals: value }, 1);
+    if (found.outcome === "found") return await removeEnded(collection, found.ids);
+    return (await remove(collection, "all")) === "removed";
+  }
+
+  async function write<T extends Tried>(
+    collection: ExpiringRef,
+    object: NewObject,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
+    for (let attempts = 1; ; attempts += 1) {
+      const tried = await attempt();
+      if (attempts === maxAttempts || !(await clearedWay(collection, object, tried))) return tried;
+    }
+  }
+
   return {
     read,
     async create(collection: ExpiringRef, object, maxObjects) {
       if (await hasEnded(collection, object.text)) return { outcome: "expired" };
-      const created = await objects.create(collection, object, maxObjects);
-      if (!mayBeInTheWay.has(created.outcome)) return created;
-      // What has expired may be in the way.
-      await settled(collection);
-      return await objects.create(collection, object, maxObjects);
+      return await write(collection, object, () => objects.create(collection, object, maxObjects));
     },
     async replace(collection: ExpiringRef, object, previous) {
       if (await hasEnded(collection, object.text)) {
         // It is gone, unless the update brings it an end.
         return { outcome: (await hasEnded(collection, previous.text)) ? "not_found" : "expired" };
       }
-      const replaced = await objects.replace(collection, object, previous);
-      if (replaced.outcome !== "not_unique") return replaced;
-      await settled(collection);
-      return await objects.replace(collection, object, previous);
+      return await write(collection, object, () => objects.replace(collection, object, previous));
     },
     async remove(collection: ExpiringRef, id, visible) {
       if ((await read(collection, id, visible)) === undefined) return false;
@@ -185,21 +219,29 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, settled: Settl
   };
 }
 
-/** While something is left that has expired, they answer as while indexes are being built. */
-function expiringLists({ objects, time }: ExpiringDeps, settled: Settle): ObjectLists {
+type Tried = CreateOutcome | ReplaceOutcome;
+
+/**
+ * The store's lists leave out what has expired. Where one can't, this is removed first; while some
+ * is left, they answer as while indexes are being built.
+ */
+function expiringLists({ objects, time }: ExpiringDeps, remove: Remove): ObjectLists {
+  async function live<T extends {}>(collection: CollectionRef, read: () => Promise<T>): Promise<T | NotReady> {
+    for (let attempts = 1; attempts <= maxAttempts; attempts += 1) {
+      const found = await read().catch(whereInTheWay);
+      if (found !== undefined) return found;
+      if ((await remove(collection, "all")) === "left") break;
+    }
+    return notReady;
+  }
+
   async function page<P extends { readonly outcome: "page" } & Page>(
     collection: ExpiringRef,
     read: () => Promise<P | NotReady>,
   ): Promise<P | NotReady> {
-    const { now, isComplete } = await settled(collection);
-    const found = isComplete ? await read() : notReady;
+    const [now, found] = await Promise.all([time(collection), live(collection, read)]);
     // While the index of expiry is being built, some are left.
     return found.outcome === "not_ready" ? found : { ...found, texts: liveOf(found.texts, collection.expiry, now) };
-  }
-
-  async function candidates(collection: CollectionRef, read: () => Promise<Candidates>): Promise<Candidates> {
-    const { isComplete } = await settled(collection);
-    return isComplete ? await read() : notReady;
   }
 
   async function* batches(collection: ExpiringRef, read: () => AsyncIterable<readonly string[]>) {
@@ -218,18 +260,22 @@ function expiringLists({ objects, time }: ExpiringDeps, settled: Settle): Object
       page(collection, () => objects.pageByField(collection, visible, query, range)),
     pageAfter: (collection: ExpiringRef, visible, query, range) =>
       page(collection, () => objects.pageAfter(collection, visible, query, range)),
-    candidates: (collection: ExpiringRef, ...args) =>
-      candidates(collection, () => objects.candidates(collection, ...args)),
+    candidates: (collection: ExpiringRef, ...args) => live(collection, () => objects.candidates(collection, ...args)),
     candidatesByCreation: (collection: ExpiringRef, ...args) =>
-      candidates(collection, () => objects.candidatesByCreation(collection, ...args)),
+      live(collection, () => objects.candidatesByCreation(collection, ...args)),
     readObjects: (collection: ExpiringRef, ids) => batches(collection, () => objects.readObjects(collection, ids)),
     async count(collection, visible) {
-      await settled(collection);
-      return await objects.count(collection, visible);
+      const { expiry: _, ...everything } = collection;
+      const found = await live(collection, () => objects.count(collection, visible));
+      return typeof found === "number" ? found : await objects.count(everything, visible);
     },
     scan: (collection: ExpiringRef, visible, range) =>
       batches(collection, () => objects.scan(collection, visible, range)),
   };
+}
+
+function whereInTheWay(error: unknown): undefined {
+  if (!(error instanceof ExpiredInTheWay)) throw error;
 }
 
 type NotReady = { readonly outcome: "not_ready" };

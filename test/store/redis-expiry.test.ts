@@ -15,6 +15,7 @@ import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { project, withResource } from "../support/http/projects.ts";
+import { commandsSent } from "../support/redis/command-counts.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
 import { refusedWrites } from "../support/redis/refused-writes.ts";
@@ -39,6 +40,8 @@ useEmptiedRedis(async (own) => {
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
+
+const range = { offset: 0, limit: 10, descending: false };
 
 /** One object stays, the other has a second left. */
 async function fill(collection: CollectionRef = carts): Promise<void> {
@@ -74,9 +77,12 @@ it("are removed by several replicas that mostly read different ones", async () =
   const stores = await Promise.all([1, 2, 3].map(() => openRedisStore({ url: redis.url })));
   closing.push(...stores.map((each) => each.close));
   await redisClient.write("", "CONFIG", "RESETSTAT");
-  const counts = await Promise.all(stores.map((each) => each.count(carts, {})));
+  await Promise.all(
+    stores.map(async (each) => {
+      while ((await each.removeExpired(carts)).next !== undefined);
+    }),
+  );
   const reads = /cmdstat_json.get:calls=(\d+)/i.exec(String(await redisClient.read("", "INFO", "commandstats")));
-  expect(counts).toEqual([0, 0, 0]);
   // Each is read twice, and six times where all do the same.
   expect(Number(reads?.[1])).toBeLessThan(2_000 * 4);
 });
@@ -89,19 +95,48 @@ it("give memory back while it is used up, although the log of changes grows by e
   closing.push(() => refusedWrites.OOM.leave(redis));
   await new Promise((resume) => setTimeout(resume, 1_001));
   expect(await store.count(logged, {})).toBe(1);
+  await store.removeExpired(logged);
   expect((await store.collectionSize(logged)).objects).toBe(1);
   expect(await store.changesAfter(logged, begun, 10)).toMatchObject({ changes: [{ kind: "delete" }] });
 });
 
-it("are in no answer while Redis refuses writes: pages leave lists to a scan, which has none of them", async () => {
+it("are in no answer while Redis refuses the writes that would remove them", async () => {
   await fill();
   await redisClient.write("", "CONFIG", "SET", "min-replicas-to-write", "1");
   closing.push(() => redisClient.write("", "CONFIG", "SET", "min-replicas-to-write", "0"));
   await new Promise((resume) => setTimeout(resume, 1_001));
-  const range = { offset: 0, limit: 10, descending: false };
-  expect(await store.pageByCreation(carts, {}, range)).toEqual({ outcome: "not_ready" });
+  const texts = [objectOf(2, {}).text];
+  expect(await store.pageByCreation(carts, {}, range)).toEqual({ outcome: "page", count: 1, texts });
   const scanned: string[] = [];
-  for await (const texts of store.scan(carts, {})) scanned.push(...texts);
-  expect(scanned).toEqual([objectOf(2, {}).text]);
+  for await (const some of store.scan(carts, {})) scanned.push(...some);
+  expect(scanned).toEqual(texts);
   expect(await store.read(carts, objectOf(1, {}).id, {})).toBeUndefined();
+});
+
+it("are read once for all lists that wait at the same time, and a page once for equal ones", async () => {
+  await store.declareIndexes(carts, [expiryIndex(expiry)], 1);
+  const until = JSON.stringify(new Date(Date.now() - 1_000).toISOString());
+  const { expiry: _expiry, ...unaware } = carts;
+  await fillCollection(store, unaware, 1_200, (at) => objectOf(at, at < 1_100 ? { until } : {}));
+  const ask = (limit: number) => store.pageByCreation(carts, {}, { ...range, limit });
+  const sent = await commandsSent(redis.port, async () => {
+    const pages = await Promise.all([1, 2, 2, 2, 3, 3].map(ask));
+    expect(pages).toMatchObject([1, 2, 2, 2, 3, 3].map(() => ({ count: 100 })));
+  });
+  // Each of three pages reads its members twice, since the first ones have expired.
+  expect(sent.zrange).toBe(1 + 3 * 2);
+});
+
+it("cost a list nothing where nothing expires, and one script more where nothing has", async () => {
+  const { expiry: _expiry, ...plain } = carts;
+  const list = async () => expect(await store.pageByCreation(plain, {}, range)).toMatchObject({ count: 2 });
+  await fill();
+  await list();
+  expect(await commandsSent(redis.port, list)).toEqual({ evalsha: 1, zcard: 1, zrange: 1, "json.mget": 1 });
+  const expiringList = async () => expect(await store.pageByCreation(carts, {}, range)).toMatchObject({ count: 2 });
+  await expiringList();
+  expect(await commandsSent(redis.port, expiringList)).toEqual({
+    ...{ evalsha: 2, zcard: 2, zrange: 1, "json.mget": 1 },
+    ...{ hget: 1, zlexcount: 1, time: 2 },
+  });
 });

@@ -2,12 +2,15 @@
 // an offset and a filter's count entry by entry: some ten milliseconds for some hundred thousand.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../../core/clock.ts";
 import type { IndexField } from "../../../core/config/types.ts";
+import { encodedTime, isOfExpiry } from "../expiry.ts";
 import { compareEncoded, hasSameEntries } from "../order.ts";
+import { ExpiredInTheWay } from "../ports/expiry.ts";
 import type { FieldQuery, IdRange, KeysetRange, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
-import type { Collection, Collections } from "./collections.ts";
+import type { Collection, Collections, OwnerRow } from "./collections.ts";
 import type { ObjectRow } from "./text-reader.ts";
 
 /** One viewer's entries of one ordering, those in the ranges. */
@@ -25,6 +28,16 @@ export interface List {
   readonly ids: IdRange;
   /** When all entries are in them; otherwise SQLite counts. */
   readonly length: number | undefined;
+  /** Whose objects are left out; absent where nothing has expired. */
+  readonly expired?: Expired | undefined;
+}
+
+/** The entries of an index of expiry up to a time. */
+interface Expired {
+  readonly orderingId: number;
+  readonly ownerId: number;
+  readonly until: string;
+  readonly entries: number;
 }
 
 export interface Entry extends ObjectRow {
@@ -55,57 +68,90 @@ const allIds: IdRange = { from: "", to: "g" };
 /** In an index, ranges of values end before the first id of a value. */
 const noIds: IdRange = { from: "", to: "" };
 
-export function createLists(database: DatabaseSync, collections: Collections): Lists {
-  const statements = prepare(database);
+export function createLists(database: DatabaseSync, collections: Collections, clock: Clock): Lists {
+  const all = prepare(database, "");
+  const live = prepare(
+    database,
+    "AND object NOT IN (SELECT object FROM entries WHERE ordering = ? AND owner = ? AND value <= ?)",
+  );
+  const expiredEntries = database.prepare(
+    "SELECT COUNT(*) AS entries FROM entries WHERE ordering = ? AND owner = ? AND value <= ?",
+  );
+  const statementsOf = ({ expired }: List) => (expired === undefined ? all : live);
+  const leftOut = ({ expired }: List) =>
+    expired === undefined ? [] : [expired.orderingId, expired.ownerId, expired.until];
 
-  function countIn({ orderingId, ownerId, length, ids }: List, { from, to }: ValueRange): number {
-    return length ?? Number(statements.count.get(orderingId, ownerId, from, ids.from, to, ids.to)?.entries);
+  function countIn(list: List, { from, to }: ValueRange): number {
+    const { orderingId, ownerId, length, ids } = list;
+    if (length !== undefined) return length;
+    const { count } = statementsOf(list);
+    return Number(count.get(orderingId, ownerId, from, ids.from, to, ids.to, ...leftOut(list))?.entries);
   }
 
-  function listOf(collection: Collection, visible: Visibility, { query, ids = allIds }: ListBy) {
+  function expiredOf({ everyone, indexes }: Collection, { expiry }: CollectionRef): Expired | undefined {
+    if (expiry === undefined) return undefined;
+    const index = indexes.find(({ field }) => isOfExpiry(field, expiry));
+    if (index === undefined) throw new ExpiredInTheWay("There is no index of what expires");
+    const { orderingId } = index;
+    const until = encodedTime(clock.now());
+    const entries = Number(expiredEntries.get(orderingId, everyone, until)?.entries);
+    return entries === 0 ? undefined : { orderingId, ownerId: everyone, until, entries };
+  }
+
+  function listOf(collection: Collection, ref: CollectionRef, visible: Visibility, { query, ids = allIds }: ListBy) {
     const byCreation = { orderingId: collection.creation, ranges: creation, ids };
     const ordered = query === undefined ? byCreation : readyOrdering(collection, query);
     if (ordered === undefined) return "not_ready";
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return "nothing";
     const isWhole = ids === allIds && (query?.ranges ?? query?.equals) === undefined;
-    return { ...ordered, ownerId: viewer.ownerId, length: isWhole ? viewer.objects : undefined };
+    const expired = expiredOf(collection, ref);
+    const length = isWhole ? lengthOf(viewer, visible, expired) : undefined;
+    return { ...ordered, ownerId: viewer.ownerId, length, expired };
   }
 
   return {
     find(ref, visible, by = {}) {
       const collection = collections.find(ref);
-      if (collection !== undefined) return listOf(collection, visible, by);
+      if (collection !== undefined) return listOf(collection, ref, visible, by);
       return by.query === undefined ? "nothing" : "not_ready";
     },
     count: (list) => list.ranges.reduce((sum, range) => sum + countIn(list, range), 0),
     entriesAt(list, { offset, limit, descending }) {
       const { ids } = list;
-      const statement = descending ? statements.rangeDown : statements.range;
+      const statement = statementsOf(list)[descending ? "rangeDown" : "range"];
       const found: ObjectRow[] = [];
       let skipped = offset;
       for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit - found.length;
         const { from, to } = range;
-        const rows = statement.all(list.orderingId, list.ownerId, from, ids.from, to, ids.to, wanted, skipped);
+        const bounds = [list.orderingId, list.ownerId, from, ids.from, to, ids.to];
+        const rows = statement.all(...bounds, ...leftOut(list), wanted, skipped);
         found.push(...(rows as unknown as ObjectRow[]));
         if (skipped > 0) skipped = Math.max(0, skipped - countIn(list, range));
       }
       return found;
     },
     entriesAfter(list, { after, limit, descending }) {
-      const statement = descending ? statements.rangeDown : statements.range;
+      const statement = statementsOf(list)[descending ? "rangeDown" : "range"];
       const found: Entry[] = [];
       for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit + 1 - found.length;
         if (wanted <= 0) break;
         const { from, to } = rangeBehind(range, list.ids, { after, descending });
-        const rows = statement.all(list.orderingId, list.ownerId, from.value, from.id, to.value, to.id, wanted, 0);
+        const bounds = [list.orderingId, list.ownerId, from.value, from.id, to.value, to.id];
+        const rows = statement.all(...bounds, ...leftOut(list), wanted, 0);
         found.push(...(rows as unknown as Entry[]));
       }
       return found;
     },
   };
+}
+
+/** How many of an owner's objects have expired is not known. */
+function lengthOf({ objects }: OwnerRow, { owner }: Visibility, expired: Expired | undefined): number | undefined {
+  if (expired === undefined) return objects;
+  return owner === undefined ? objects - expired.entries : undefined;
 }
 
 function rangesInDirection(ranges: readonly ValueRange[], descending: boolean): readonly ValueRange[] {
@@ -148,8 +194,8 @@ function comparePositions(one: Position, other: Position): number {
   return compareEncoded(one.value, other.value) || compareEncoded(one.id, other.id);
 }
 
-function prepare(database: DatabaseSync) {
-  const range = "FROM entries WHERE ordering = ? AND owner = ? AND (value, id) >= (?, ?) AND (value, id) < (?, ?)";
+function prepare(database: DatabaseSync, further: string) {
+  const range = `FROM entries WHERE ordering = ? AND owner = ? AND (value, id) >= (?, ?) AND (value, id) < (?, ?) ${further}`;
   const rows = `SELECT value, id, object AS objectId ${range}`;
   return {
     count: database.prepare(`SELECT COUNT(*) AS entries ${range}`),

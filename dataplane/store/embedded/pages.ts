@@ -16,8 +16,8 @@ interface FoundKeysetPage extends FoundPage {
 
 const nothing: FoundPage = { count: 0, ids: [], filter: { owner: undefined } };
 
-export function createPages({ database, transactions, collections, texts }: ObjectDeps): Pages {
-  const lists = createLists(database, collections);
+export function createPages({ database, transactions, collections, texts, clock }: ObjectDeps): Pages {
+  const lists = createLists(database, collections, clock);
 
   interface PageQuery {
     readonly ref: CollectionRef;

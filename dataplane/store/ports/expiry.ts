@@ -7,6 +7,14 @@ import type { CollectionRef } from "./refs.ts";
 /** Each collection is looked at this often at least: what expires sooner than that is noted. */
 export const betweenLooksMs = 30_000;
 
+/**
+ * What a list of an adapter throws where it can't leave out what has expired: it reads again once
+ * that is removed. Callers of a store don't see it.
+ */
+export class ExpiredInTheWay extends Error {
+  override readonly name = "ExpiredInTheWay";
+}
+
 /** Times in Unix milliseconds, by the store's clock. */
 export interface Expiry {
   readonly now: number;

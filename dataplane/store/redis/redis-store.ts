@@ -22,6 +22,7 @@ import { createIndexes } from "./indexes/indexes.ts";
 import { collectionKeys } from "./keys.ts";
 import { createBuckets, createCounters } from "./limits/limits.ts";
 import { createKeysetPages } from "./lists/keyset-pages.ts";
+import { createLiveReads } from "./lists/live-reads.ts";
 import { createPages } from "./lists/pages.ts";
 import { createRangeScripts } from "./lists/ranges.ts";
 import { createBatchedCreates } from "./objects/batched-creates.ts";
@@ -64,11 +65,10 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   });
   const { clock, observe } = options;
   const indexScripts = createIndexScripts(redisClient);
-  const rangeScripts = createRangeScripts(redisClient);
   const scripts = createObjectScripts(redisClient);
   const batchedReads = createBatchedReads(redisClient);
   const batchedCreates = createBatchedCreates(redisClient, scripts);
-  const deps = { redisClient, batchedReads, scripts, rangeScripts, indexSetCache: createIndexSetCache(indexScripts) };
+  const deps = { redisClient, batchedReads, scripts, indexSetCache: createIndexSetCache(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
   const sessionScripts = createSessionScripts(redisClient);
@@ -93,10 +93,11 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   });
   const expiryScripts = createExpiryScripts(redisClient);
   const expiry = createExpiry({ ...deps, scripts: expiryScripts });
+  const listReads = createLiveReads({ ...deps, expiryScripts, rangeScripts: createRangeScripts(redisClient) });
   const objects = {
     ...createObjects({ ...deps, batchedCreates, clock }),
-    ...createPages(deps),
-    ...createKeysetPages(deps),
+    ...createPages({ ...deps, listReads }),
+    ...createKeysetPages({ ...deps, listReads }),
   };
   const time = (collection: CollectionRef) => expiryScripts.time(collectionKeys(collection));
   const store: Store = {

@@ -5,10 +5,12 @@ import { describe, expect, it } from "vitest";
 import type { ExpiryConfig, UniqueRule } from "../../../core/config/types.ts";
 import { uniqueIndex } from "../../../dataplane/store/entry-values.ts";
 import { expiryIndex } from "../../../dataplane/store/expiry.ts";
+import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { TakenCollection } from "../../../dataplane/store/ports/expiry.ts";
+import type { FieldQuery, Position } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
-import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
+import type { CollectionRef, Visibility } from "../../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
 import { buildAll } from "../../support/store/build-all.ts";
 import { idOf, idsIn, objectOf } from "../../support/store/stored-objects.ts";
@@ -117,6 +119,48 @@ function describeAnswers(subject: Subject): void {
     }
   });
 
+  it("are left out of every page before they are removed, wherever they stand in it", async () => {
+    const { store } = subject();
+    const collection = await declared(store);
+    // More than a page reads at first, in front of the others and among them.
+    const live = [300, 302, 304, 306, 308, 310];
+    const ended = [...Array.from({ length: 300 }, (_, n) => n), 303, 305, 309];
+    const objects = [
+      ...live.map((n) => objectOf(n, { group: `${n % 4}` })),
+      ...ended.map((n) => expiring(subject(), n)),
+    ];
+    await Promise.all(objects.map((object) => store.create(collection, object, plenty)));
+    await pass(subject(), soonMs);
+    const grouped = [300, 304, 308, 302, 306, 310];
+    const query = { index: "group" };
+    const lists = [{}, { owner }].flatMap((visible) =>
+      [false, true].flatMap((descending) => [
+        { visible, descending, by: undefined, ns: live },
+        { visible, descending, by: query, ns: grouped },
+      ]),
+    );
+    for (const { visible, descending, by, ns } of lists) {
+      const ids = (descending ? ns.toReversed() : ns).map(idOf);
+      for (const offset of [0, 2, 5, 6]) {
+        const part = { offset, limit: 2, descending };
+        const page = by
+          ? store.pageByField(collection, visible, by, part)
+          : store.pageByCreation(collection, visible, part);
+        expect(pageOf(await page)).toEqual({ count: 6, ids: ids.slice(offset, offset + 2) });
+      }
+      expect(await followed(store, collection, { visible, by, descending })).toEqual({ count: 6, ids });
+    }
+    const equals = { ...query, equals: encodeSortValue("2") };
+    expect(pageOf(await store.pageByField(collection, {}, equals, { offset: 1, limit: 1, descending: true }))).toEqual({
+      count: 3,
+      ids: [idOf(306)],
+    });
+    expect(await store.candidates(collection, {}, query, 6)).toEqual({ outcome: "found", ids: grouped.map(idOf) });
+    expect(await store.candidates(collection, {}, query, 5)).toEqual({ outcome: "too_many" });
+    expect([await store.count(collection, {}), await store.count(collection, { owner })]).toEqual([6, 6]);
+    expect((await store.collectionSize(collection)).objects).toBe(objects.length);
+  });
+
   it("expire a time after their creation", async () => {
     const { store } = subject();
     const collection = await declared(store, { expiry: { afterSeconds: 1 } });
@@ -126,6 +170,26 @@ function describeAnswers(subject: Subject): void {
     await pass(subject(), 1_000);
     expect(await store.read(collection, idOf(1), {})).toBeUndefined();
   });
+}
+
+interface Followed {
+  readonly visible: Visibility;
+  readonly by: FieldQuery | undefined;
+  readonly descending: boolean;
+}
+
+/** What a client is shown that goes from page to page. */
+async function followed(store: Store, collection: CollectionRef, { visible, by, descending }: Followed) {
+  const ids: string[] = [];
+  let after: Position | undefined;
+  for (;;) {
+    const part = { limit: 2, descending, counted: true, ...(after && { after }) };
+    const page = await store.pageAfter(collection, visible, by, part);
+    if (page.outcome !== "page") return page;
+    ids.push(...idsIn(page.texts));
+    if (page.next === undefined) return { count: page.count, ids };
+    after = page.next;
+  }
 }
 
 function describeRemoval(subject: Subject): void {
@@ -142,6 +206,7 @@ function describeRemoval(subject: Subject): void {
     const page = pageOf(await other.pageByCreation(collection, {}, range));
     await Promise.all(steps);
     expect(page).toEqual({ count: 2, ids: kept });
+    while ((await store.removeExpired(collection)).removed > 0);
     await expectIndexesExact(store, collection, [owner]);
     const texts = await Promise.all(kept.map((id) => store.read(collection, id, {})));
     const bytes = texts.reduce((sum, found) => sum + Buffer.byteLength(found?.text ?? ""), 0);
@@ -229,6 +294,8 @@ function describeUniqueValues(subject: Subject): void {
     expect(await store.create(collection, wanted, plenty)).toEqual({ outcome: "not_unique", rule });
     await pass(subject(), soonMs);
     expect((await store.create(collection, wanted, plenty)).outcome).toBe("created");
+    // The other one that has expired is still stored: it was in nobody's way.
+    expect((await store.collectionSize(collection)).objects).toBe(3);
     expect((await store.replace(collection, objectOf(3, { group: "2" }), changed)).outcome).toBe("replaced");
   });
 }

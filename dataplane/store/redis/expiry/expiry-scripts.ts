@@ -3,7 +3,7 @@
 
 import { RedisFault } from "../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
-import { numberOf, textsOf } from "../../../../core/redis/reply.ts";
+import { numberOf, textOf, textsOf } from "../../../../core/redis/reply.ts";
 import { decodedTime } from "../../expiry.ts";
 import type { Owner } from "../../ports/refs.ts";
 import type { IndexSet, StoredIndex } from "../indexes/index-set.ts";
@@ -41,9 +41,19 @@ export interface RemovedObject extends Omit<ExpiredObject, "text"> {
   readonly entries: readonly IndexEntry[];
 }
 
+/** Of one moment. */
+export interface CountedExpired {
+  /** Encoded, by the clock of the Redis that has the collection. */
+  readonly now: string;
+  readonly expired: number;
+  /** Of the sorted set, those that have expired included. */
+  readonly members: number;
+}
+
 export interface ExpiryScripts {
   /** The time of the Redis that has the collection, in milliseconds. */
   time(keys: CollectionKeys): Promise<number>;
+  count(of: ExpiryIndex, set: string): Promise<CountedExpired | "stale">;
   /** `left` = how many of those that expired first it leaves to others, where there are more. */
   read(of: ExpiryIndex, maxObjects: number, left: number): Promise<FoundExpired | "stale">;
   /** How many were removed. */
@@ -63,6 +73,7 @@ export interface ExpiryScripts {
 const bytesPerCall = 256 * 1024;
 
 export function createExpiryScripts(redisClient: RedisClient): ExpiryScripts {
+  const count = storeScript("expiry/count-expired-3", "read");
   const read = storeScript("expiry/read-expired-3", "read");
   // They free more than they write: expired objects may be what fills the memory.
   const remove = freeingScript("expiry/remove-expired-n");
@@ -73,6 +84,13 @@ export function createExpiryScripts(redisClient: RedisClient): ExpiryScripts {
     async time({ indexSet }) {
       const [seconds = "", microseconds] = textsOf(await redisClient.read(indexSet, "TIME"));
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+    },
+    async count({ keys, set, index }, sortedSet) {
+      const own = [keys.indexSet, keys.index(index.slot), sortedSet];
+      const reply = scriptReply(await redisClient.run(count, own, [set.version]));
+      if (reply.code === code.stale_index_set) return "stale";
+      const [now, expired, members] = reply.rest;
+      return { now: textOf(now), expired: numberOf(expired), members: numberOf(members) };
     },
     async read({ keys, set, index }, maxObjects, left) {
       const own = [keys.indexSet, keys.index(index.slot), keys.ids];

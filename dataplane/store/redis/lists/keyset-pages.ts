@@ -6,8 +6,10 @@ import type { Owner } from "../../ports/refs.ts";
 import { rangesOf } from "../../ranges.ts";
 import { type PageFilter, readOrderedPage } from "../../read-page.ts";
 import { type CollectionKeys, collectionKeys } from "../keys.ts";
+import type { ListReads } from "./live-reads.ts";
 import { type PageDeps, pageTexts, setOf, withIds, withIndex } from "./pages.ts";
 import {
+  type IdPosition,
   idIn,
   idLexRange,
   idsAfter,
@@ -24,12 +26,12 @@ const objectsPerCall = 250;
 type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "candidatesByCreation" | "readObjects">;
 
 export function createKeysetPages(deps: PageDeps): KeysetPages {
-  const { scripts, rangeScripts, indexSetCache } = deps;
+  const { scripts, listReads, indexSetCache } = deps;
   return {
     async pageAfter(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
-      const step = { keys, owner, range };
-      const find = () => (query === undefined ? byCreation(deps, step) : byField(deps, step, query));
+      const step = { keys, owner, range, ranges: listReads(collection).ranges, indexSetCache };
+      const find = () => (query === undefined ? byCreation(step) : byField(step, query));
       const read = await readOrderedPage(find, pageTexts(deps, keys), range);
       if (read === undefined) return { outcome: "not_ready" };
       const { last } = read.found;
@@ -42,17 +44,17 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
       const keys = collectionKeys(collection);
       const ranges = lexRanges(rangesOf(query), owner);
       const found = await withIndex(indexSetCache, keys, { ...query, owner }, ({ version }, index) =>
-        rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),
+        listReads(collection).members({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),
       );
-      return candidatesOf(found);
+      return candidatesOf(found, "last");
     },
     async candidatesByCreation(collection, visible, range, max) {
       const keys = collectionKeys(collection);
       const ranges = [idLexRange(range)];
       const found = await withIds(indexSetCache, keys, visible, (ids) =>
-        rangeScripts.candidates({ keys, ...ids, idIs: "first", ranges, max }),
+        listReads(collection).members({ keys, ...ids, idIs: "first", ranges, max }),
       );
-      return candidatesOf(found);
+      return candidatesOf(found, "first");
     },
     async *readObjects(collection, ids) {
       const keys = collectionKeys(collection);
@@ -66,12 +68,13 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
   };
 }
 
-function candidatesOf(found: readonly string[] | "too_many" | undefined): Candidates {
+function candidatesOf(found: readonly string[] | "too_many" | undefined, idIs: IdPosition): Candidates {
   if (found === undefined) return { outcome: "not_ready" };
-  return found === "too_many" ? { outcome: "too_many" } : { outcome: "found", ids: found };
+  if (found === "too_many") return { outcome: "too_many" };
+  return { outcome: "found", ids: found.map((member) => idIn(member, idIs)) };
 }
 
-interface Step {
+interface Step extends Pick<PageDeps, "indexSetCache">, Pick<ListReads, "ranges"> {
   readonly keys: CollectionKeys;
   readonly owner: Owner | undefined;
   readonly range: KeysetRange;
@@ -79,23 +82,22 @@ interface Step {
 
 type Found = RangesReply & { readonly filter: PageFilter };
 
-async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found | undefined> {
+async function byCreation({ keys, owner, range, ranges, indexSetCache }: Step): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const all = [idLexRange(range.ids)];
   const asked = { idIs: "first", offset: 0, limit, descending, counted: counted ? all : [] } as const;
   const shown = [idsAfter(startOf({ owner, range }), range.ids)];
   const visible = owner === undefined ? {} : { owner };
-  const found = await withIds(deps.indexSetCache, keys, visible, (ids) =>
-    deps.rangeScripts.ranges({ keys, ...ids, ...asked, shown }),
-  );
+  const found = await withIds(indexSetCache, keys, visible, (ids) => ranges({ keys, ...ids, ...asked, shown }));
   return found && { ...found, filter: { owner } };
 }
 
-function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
+function byField(step: Step, query: FieldQuery): Promise<Found | undefined> {
+  const { keys, owner, range, indexSetCache } = step;
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(deps.indexSetCache, keys, { ...query, owner }, async ({ version }, index) => {
-    const found = await deps.rangeScripts.ranges({
+  return withIndex(indexSetCache, keys, { ...query, owner }, async ({ version }, index) => {
+    const found = await step.ranges({
       keys,
       set: setOf(keys, index, owner),
       version,

@@ -6,7 +6,7 @@ import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../../core/redis/reply.ts";
 import { hasSameEntries } from "../../order.ts";
 import type { FieldQuery, FoundPage, IdRange, ObjectLists, PageRange } from "../../ports/lists.ts";
-import type { Owner, Visibility } from "../../ports/refs.ts";
+import type { CollectionRef, Owner, Visibility } from "../../ports/refs.ts";
 import { type ReadTexts, readOrderedPage, readPage } from "../../read-page.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
 import { hasAllOwners, type IndexSet, type StoredIndex } from "../indexes/index-set.ts";
@@ -14,13 +14,14 @@ import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
 import type { BatchedReads } from "../objects/batched-reads.ts";
 import type { ObjectScripts, ScanReply } from "../objects/object-scripts.ts";
 import { neverStale } from "../store-script.ts";
-import { idLexRange, lexRanges, type RangeScripts, rangesAfter } from "./ranges.ts";
+import type { ListReads } from "./live-reads.ts";
+import { idLexRange, lexRanges, rangesAfter } from "./ranges.ts";
 
 export interface PageDeps {
   readonly redisClient: RedisClient;
   readonly batchedReads: BatchedReads;
   readonly scripts: ObjectScripts;
-  readonly rangeScripts: RangeScripts;
+  readonly listReads: (collection: CollectionRef) => ListReads;
   readonly indexSetCache: IndexSetCache;
 }
 
@@ -28,15 +29,16 @@ export interface PageDeps {
 const nothing = { offset: 0, limit: 0, descending: false } as const;
 
 export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
-  const { redisClient, scripts, indexSetCache } = deps;
+  const { redisClient, scripts, listReads, indexSetCache } = deps;
   const sizeOfAll = async ({ ids }: CollectionKeys) => numberOf(await redisClient.read(ids, "ZCARD", ids));
   return {
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
+      const reads = listReads(collection);
       const found = await withIds(indexSetCache, keys, visible, (ids) =>
         range.ids === undefined
-          ? scripts.page({ keys, ...ids, idIs: "first", ...range })
-          : pageOfIds(deps, { keys, ...ids }, range.ids, range),
+          ? reads.page({ keys, ...ids, idIs: "first", ...range })
+          : pageOfIds(reads, { keys, ...ids }, range.ids, range),
       );
       if (found === undefined) return { outcome: "not_ready" };
       const filter = { owner: visible.owner };
@@ -44,17 +46,18 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
+      const reads = listReads(collection);
       const find = async ({ version }: IndexSet, index: StoredIndex) => {
         const found =
           query.ranges === undefined
-            ? await scripts.page({
+            ? await reads.page({
                 keys,
                 version,
                 ...membersOf(keys, index, owner, query.equals),
                 idIs: "last",
                 ...range,
               })
-            : await pageOfRanges(deps, { keys, version, index, owner }, query, range);
+            : await pageOfRanges(reads, { keys, version, index, owner }, query, range);
         return found === "stale" ? found : { ...found, filter: { owner, by: { query, index } } };
       };
       const read = await readOrderedPage(
@@ -67,13 +70,15 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
     },
     async count(collection, visible) {
       const keys = collectionKeys(collection);
+      const { page } = listReads(collection);
+      const count = (of: Visibility) =>
+        withIds(indexSetCache, keys, of, (ids) => page({ keys, ...ids, idIs: "first", ...nothing }));
       if (visible.owner !== undefined) {
         // A page checks the version: leftover entries of owners would count too little.
-        const page = (ids: IdSet) => scripts.page({ keys, ...ids, idIs: "first", ...nothing });
-        const own = await withIds(indexSetCache, keys, visible, page);
+        const own = await count(visible);
         if (own !== undefined) return own.count;
       }
-      return await sizeOfAll(keys);
+      return collection.expiry === undefined ? await sizeOfAll(keys) : ((await count({}))?.count ?? 0);
     },
     async *scan(collection, visible, { max = Number.POSITIVE_INFINITY, after: first = "" } = {}) {
       const keys = collectionKeys(collection);
@@ -158,19 +163,19 @@ interface IndexRead {
   readonly owner: Owner | undefined;
 }
 
-function pageOfRanges(deps: PageDeps, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
+function pageOfRanges(reads: ListReads, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
   const { keys, version, index, owner } = read;
   const { offset, limit, descending } = range;
   const counted = lexRanges(ranges, owner);
   const shown = rangesAfter(ranges, { owner, descending, after: undefined });
   const set = setOf(keys, index, owner);
-  return deps.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
+  return reads.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
 }
 
-function pageOfIds(deps: PageDeps, read: IdSet & { readonly keys: CollectionKeys }, ids: IdRange, range: PageRange) {
+function pageOfIds(reads: ListReads, read: IdSet & { readonly keys: CollectionKeys }, ids: IdRange, range: PageRange) {
   const { offset, limit, descending } = range;
   const all = [idLexRange(ids)];
-  return deps.rangeScripts.ranges({ ...read, idIs: "first", offset, limit, descending, counted: all, shown: all });
+  return reads.ranges({ ...read, idIs: "first", offset, limit, descending, counted: all, shown: all });
 }
 
 /** An index's sorted set for those who see all, or one owner's. */

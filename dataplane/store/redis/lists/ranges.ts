@@ -6,9 +6,9 @@ import { numberOf, textOf, textsOf } from "../../../../core/redis/reply.ts";
 import { compareEncoded } from "../../order.ts";
 import type { IdRange, Position } from "../../ports/lists.ts";
 import type { Owner } from "../../ports/refs.ts";
-import type { ValueRange } from "../../ranges.ts";
+import { allValues, type ValueRange } from "../../ranges.ts";
 import { type CollectionKeys, separator } from "../keys.ts";
-import type { FoundIds } from "../objects/object-scripts.ts";
+import { behindAll, type FoundIds, type ReadPage } from "../objects/object-scripts.ts";
 import { code, scriptReply, storeScript } from "../store-script.ts";
 
 /** Bounds as of ZRANGE BYLEX: `-`, `+`, or `[` or `(` and a text. */
@@ -41,23 +41,20 @@ export interface RangesReply extends FoundIds {
   readonly last: string | undefined;
 }
 
-export interface ReadCandidates {
-  readonly keys: CollectionKeys;
-  readonly set: string;
-  readonly version?: string | undefined;
-  readonly idIs: IdPosition;
+export interface ReadMembers extends Pick<ReadRanges, "keys" | "set" | "version" | "idIs"> {
   readonly ranges: readonly LexRange[];
   readonly max: number;
 }
 
 export interface RangeScripts {
   ranges(call: ReadRanges): Promise<RangesReply | "stale">;
-  candidates(call: ReadCandidates): Promise<readonly string[] | "too_many" | "stale">;
+  /** All members in the ranges, as they are; `too_many`: more than `max`. */
+  members(call: ReadMembers): Promise<readonly string[] | "too_many" | "stale">;
 }
 
 export function createRangeScripts(redisClient: RedisClient): RangeScripts {
   const readRanges = storeScript("lists/read-ranges-2", "read");
-  const readCandidates = storeScript("lists/read-candidates-2", "read");
+  const readMembers = storeScript("lists/read-members-2", "read");
 
   return {
     async ranges(call) {
@@ -69,13 +66,11 @@ export function createRangeScripts(redisClient: RedisClient): RangeScripts {
       const [count, ids, last] = reply.rest;
       return { count: numberOf(count), ids: textsOf(ids), last: textOf(last) || undefined };
     },
-    async candidates({ keys, set, version = "*", idIs, ranges, max }) {
+    async members({ keys, set, version = "*", ranges, max }) {
       const args = [version, max, ...bounds(ranges)];
-      const reply = scriptReply(await redisClient.run(readCandidates, [set, keys.indexSet], args));
+      const reply = scriptReply(await redisClient.run(readMembers, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
-      return reply.code === code.more
-        ? "too_many"
-        : reply.rest.flatMap((members) => textsOf(members).map((member) => idIn(member, idIs)));
+      return reply.code === code.more ? "too_many" : reply.rest.flatMap(textsOf);
     },
   };
 }
@@ -101,8 +96,25 @@ export interface PageStart {
   readonly after: Position | undefined;
 }
 
+const all: LexRange = { from: "-", to: "+" };
+
+export function isAll(range: LexRange): boolean {
+  return hasSameBounds([range], [all]);
+}
+
+export function hasSameBounds(some: readonly LexRange[], others: readonly LexRange[]): boolean {
+  return bounds(some).join(separator) === bounds(others).join(separator);
+}
+
+/** The same page by its range. */
+export function rangesOfPage({ begin, ...page }: ReadPage): ReadRanges {
+  const range = begin === undefined ? all : { from: `[${begin}`, to: `(${behindAll(begin)}` };
+  return { ...page, counted: [range], shown: [range] };
+}
+
 /** The parts of an index that hold these values, all of them ascending. */
 export function lexRanges(ranges: readonly ValueRange[], owner: Owner | undefined): readonly LexRange[] {
+  if (ranges === allValues && owner === undefined) return [all];
   const begin = beginOf(owner);
   return ranges.map(({ from, to }) => ({ from: `[${begin}${from}`, to: `(${begin}${to}` }));
 }
@@ -127,7 +139,7 @@ export function rangesAfter(ranges: readonly ValueRange[], start: PageStart): re
 
 /** For a sorted set whose members start with their ids. */
 export function idLexRange(ids: IdRange | undefined): LexRange {
-  if (ids === undefined) return { from: "-", to: "+" };
+  if (ids === undefined) return all;
   return { from: `[${ids.from}`, to: `(${ids.to}` };
 }
 

@@ -278,10 +278,14 @@ function inOrderOf(of: readonly IndexEntry[], entries: readonly IndexEntry[]): r
 
 function pageArguments(call: ReadPage): readonly (string | number)[] {
   const { version = "*", begin = "", idIs, offset, limit, descending } = call;
-  // The first text after all that begin so: instead of the separator, the lowest byte, the next
-  // one.
-  const after = begin === "" ? "" : `${begin.slice(0, -separator.length)}\u0001`;
-  return [version, begin, after, idIs, offset, limit, descending ? 1 : 0];
+  return [version, begin, begin && behindAll(begin), idIs, offset, limit, descending ? 1 : 0];
+}
+
+/**
+ * The first text after all that begin so: instead of the separator, the lowest byte, the next one.
+ */
+export function behindAll(begin: string): string {
+  return `${begin.slice(0, -separator.length)}\u0001`;
 }
 
 function objectCode(script: string, found: Code): ObjectCode {

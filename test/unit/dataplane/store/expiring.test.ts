@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { withExpiry } from "../../../../dataplane/store/expiring.ts";
-import type { ExpiryStep } from "../../../../dataplane/store/ports/expiry.ts";
+import { ExpiredInTheWay, type ExpiryStep } from "../../../../dataplane/store/ports/expiry.ts";
 
 const expiry = { afterSeconds: 60 };
 const collectionOf = (name: string) => ({ project: { namespace: "n", name }, resource: "carts", expiry });
@@ -37,4 +37,34 @@ it("take turns, so that requests wait behind few of them, and those who want the
     ["a", "b", "c", "d"],
   ]);
   expect(await Promise.all(asked)).toEqual(asked.map(() => step));
+});
+
+it("are removed before a list that can't leave them out, and it has no answer while that is impossible", async () => {
+  let left = 2;
+  const found = { outcome: "page", count: 1, texts: [] } as const;
+  const lists = (removed: number) =>
+    withExpiry({
+      objects: {
+        pageByCreation: async () => {
+          if (left > 0) throw new ExpiredInTheWay();
+          return found;
+        },
+      } as unknown as Parameters<typeof withExpiry>[0]["objects"],
+      expiry: {
+        nextExpiry: async () => ({ now: 1, next: left > 0 ? 1 : undefined }),
+        noteExpiring: async () => undefined,
+        async removeExpired() {
+          const before = { now: 1, next: left > 0 ? 1 : undefined };
+          left -= removed;
+          return { ...before, removed };
+        },
+      },
+      time: async () => 1,
+      monotonic: () => (now += 1_000),
+    });
+  let now = 0;
+  const ask = (removed: number) =>
+    lists(removed).pageByCreation(collectionOf("a"), {}, { offset: 0, limit: 1, descending: false });
+  expect(await ask(0)).toEqual({ outcome: "not_ready" });
+  expect(await ask(1)).toEqual(found);
 });

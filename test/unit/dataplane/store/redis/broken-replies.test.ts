@@ -18,11 +18,12 @@ const range = { offset: 0, limit: 10, descending: false, counted: true };
 function listsWhere(...replies: readonly unknown[]) {
   let calls = 0;
   const redisClient = { run: async () => replies[Math.min(calls++, replies.length - 1)] } as unknown as RedisClient;
+  const scripts = createObjectScripts(redisClient);
   const parts = {
     redisClient,
     batchedReads: createBatchedReads(redisClient),
-    scripts: createObjectScripts(redisClient),
-    rangeScripts: createRangeScripts(redisClient),
+    scripts,
+    listReads: () => ({ page: scripts.page, ...createRangeScripts(redisClient) }),
     indexSetCache: {} as IndexSetCache,
   };
   return { ...createPages(parts), ...createKeysetPages(parts) };
