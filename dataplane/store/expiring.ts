@@ -62,13 +62,13 @@ function sharedSteps(removeExpired: ObjectExpiry["removeExpired"]): ObjectExpiry
   const steps = new Map<string, ReturnType<typeof removeExpired>>();
   const refusal = () => new Error("Any number of steps may wait");
   const turns = createSemaphore({ concurrency: stepsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal });
-  const step = async (collection: CollectionRef): ReturnType<typeof removeExpired> => {
+  const step: typeof removeExpired = async (collection, by) => {
     await turns.acquire(keyOfProject(collection.project));
-    return await removeExpired(collection).finally(turns.release);
+    return await removeExpired(collection, by).finally(turns.release);
   };
-  return (collection) => {
+  return (collection, by) => {
     const name = nameOfCollection(collection);
-    const underWay = steps.get(name) ?? step(collection).finally(() => steps.delete(name));
+    const underWay = steps.get(name) ?? step(collection, by).finally(() => steps.delete(name));
     steps.set(name, underWay);
     return underWay;
   };
@@ -132,7 +132,7 @@ async function removeSome(
   collection: CollectionRef,
 ): Promise<ExpiryStep | "refused"> {
   try {
-    return await expiry.removeExpired(collection);
+    return await expiry.removeExpired(collection, "others");
   } catch (error) {
     if (error instanceof WritesRefused) return "refused";
     // The next look shows what a lost answer meant.

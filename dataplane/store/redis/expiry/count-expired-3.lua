@@ -2,7 +2,8 @@
 -- at the same time.
 -- KEYS: 1 index set, 2 index of expiry, 3 sorted set
 -- ARGV: 1 version of the index set
--- Returns: {done, time, number of those objects, number of members} | {stale_index_set}
+-- Returns: {done, time, number of those objects, number of members, first entry of the index ("" = it
+-- is empty)} | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local index_set, index, set = KEYS[1], KEYS[2], KEYS[3]
 local version = ARGV[1]
@@ -15,4 +16,5 @@ if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
 local now = encoded_time()
-return { code.done, now, redis.call("ZLEXCOUNT", index, "-", "(" .. now .. "\1"), redis.call("ZCARD", set) }
+local expired = redis.call("ZLEXCOUNT", index, "-", "(" .. now .. "\1")
+return { code.done, now, expired, redis.call("ZCARD", set), redis.call("ZRANGE", index, 0, 0)[1] or "" }

@@ -46,6 +46,8 @@ export interface CountedExpired {
   /** Encoded, by the clock of the Redis that has the collection. */
   readonly now: string;
   readonly expired: number;
+  /** The index's first entry; "" = it is empty. */
+  readonly first: string;
   /** Of the sorted set, those that have expired included. */
   readonly members: number;
 }
@@ -89,8 +91,8 @@ export function createExpiryScripts(redisClient: RedisClient): ExpiryScripts {
       const own = [keys.indexSet, keys.index(index.slot), sortedSet];
       const reply = scriptReply(await redisClient.run(count, own, [set.version]));
       if (reply.code === code.stale_index_set) return "stale";
-      const [now, expired, members] = reply.rest;
-      return { now: textOf(now), expired: numberOf(expired), members: numberOf(members) };
+      const [now, expired, members, first] = reply.rest;
+      return { now: textOf(now), expired: numberOf(expired), members: numberOf(members), first: textOf(first) };
     },
     async read({ keys, set, index }, maxObjects, left) {
       const own = [keys.indexSet, keys.index(index.slot), keys.ids];

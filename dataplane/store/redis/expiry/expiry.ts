@@ -13,7 +13,7 @@ import type { ExpiredObject, ExpiryIndex, ExpiryScripts, RemovedObject } from ".
 
 /** Removing so many takes Redis some two milliseconds, with four indexes and owners' entries. */
 const objectsPerStep = 50;
-/** Each step begins at one of so many places, or replicas would read the same objects. */
+/** Callers that wait begin at one of so many places, or replicas would read the same objects. */
 const places = 16;
 
 export interface ExpiryDeps {
@@ -32,9 +32,10 @@ export function createExpiry({ scripts, indexSetCache }: ExpiryDeps): ObjectExpi
   }
 
   return {
-    async removeExpired(collection) {
+    async removeExpired(collection, by = "sweep") {
       const step = async (of: ExpiryIndex) => {
-        const found = await scripts.read(of, objectsPerStep, randomInt(places) * objectsPerStep);
+        const left = by === "sweep" ? 0 : randomInt(places) * objectsPerStep;
+        const found = await scripts.read(of, objectsPerStep, left);
         if (found === "stale") return found;
         const { now, next, objects } = found;
         if (objects.length === 0) return { now, next, removed: 0 };

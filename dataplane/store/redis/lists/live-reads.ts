@@ -47,8 +47,7 @@ type ListCall = Pick<ReadMembers, "keys" | "set" | "version" | "idIs">;
 
 /** What has expired, by the index set in force. */
 interface Expired extends CountedExpired, ExpiryIndex {
-  /** Reads their ids. */
-  ids(): Promise<ReadonlySet<string>>;
+  readonly ids: ReadonlySet<string>;
 }
 
 /** `undefined`: nothing has expired. */
@@ -58,20 +57,26 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
   const { indexSetCache, scripts, rangeScripts, expiryScripts } = deps;
   const plain: ListReads = { page: scripts.page, ...rangeScripts };
   const inTurn = createTurns();
+  const known = new KnownExpired(deps);
 
   async function attempt<Reply>(collection: CollectionRef, call: ListCall, set: IndexSet, read: Read<Reply>) {
     const index = set.indexes.find((each) => isOfExpiry(each, collection.expiry));
     if (index === undefined) throw new ExpiredInTheWay("There is no index of what expires");
     const of = { keys: call.keys, set, index };
     const count = () => expiryScripts.count(of, call.set);
-    const ids = (now: string) => idsOfExpired(deps, of, now);
     const found = await count();
     if (found === "stale") return found;
-    if (found.expired <= fewExpired) return await readBy({ ...of, ...found, ids: () => ids(found.now) }, read);
-    return await inTurn(collection, { ...call, version: set.version }, async (shared) => {
+    if (found.expired === 0) return await read(undefined);
+    if (found.expired <= fewExpired) {
+      const entries = await expiredEntries(deps, { ...of, ...found });
+      return await read({ ...of, ...found, ids: new Set(entries.map(idInEntry)) });
+    }
+    return await inTurn(collection, { ...call, version: set.version }, async () => {
       const again = await count();
       if (again === "stale") return again;
-      return await readBy({ ...of, ...again, ids: () => shared(() => ids(again.now)) }, read);
+      if (again.expired === 0) return await read(undefined);
+      if (again.expired > mostMembers) throw new ExpiredInTheWay(`${again.expired} objects have expired`);
+      return await read({ ...of, ...again, ids: await known.ids({ ...of, ...again }) });
     });
   }
 
@@ -94,52 +99,25 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
           expired === undefined ? plain.ranges(call) : liveRanges(deps, expired, call),
         ),
       members: (call) =>
-        withExpired(collection, call, async (expired) =>
-          expired === undefined ? plain.members(call) : liveMembers(deps, await liveSet(expired, call), call),
+        withExpired(collection, call, (expired) =>
+          expired === undefined ? plain.members(call) : liveMembers(deps, expired, call),
         ),
     };
   };
 }
-
-async function readBy<Reply>(found: Expired, read: Read<Reply>) {
-  if (found.expired === 0) return await read(undefined);
-  if (found.expired > mostMembers) throw new ExpiredInTheWay(`${found.expired} objects have expired`);
-  return await read(found);
-}
-
-async function idsOfExpired(deps: LiveReadDeps, { keys, index }: ExpiryIndex, now: string) {
-  const entries = await rangeOf(deps, keys.index(index.slot), "-", `(${now}\u0001`, "BYLEX");
-  return new Set(entries.map((entry) => idIn(entry, "last")));
-}
-
-/** Reads the ids of what has expired, or has them from a reading that began after the list came. */
-type Shared = (read: () => Promise<ReadonlySet<string>>) => Promise<ReadonlySet<string>>;
 
 /** One list at a time, and equal ones that wait are read once. */
 function createTurns() {
   const refusal = () => new Error("Any number of lists may wait");
   const turns = createSemaphore({ concurrency: 1, maxWaiting: Number.POSITIVE_INFINITY, refusal });
   const waiting = new Map<string, Promise<unknown>>();
-  let last: { readonly of: string; readonly begun: number; readonly ids: Promise<ReadonlySet<string>> } | undefined;
-  let arrivals = 0;
 
-  return function inTurn<Reply>(collection: CollectionRef, call: ListCall, read: (shared: Shared) => Promise<Reply>) {
+  return function inTurn<Reply>(collection: CollectionRef, call: ListCall, read: () => Promise<Reply>) {
     const name = JSON.stringify(call);
-    const of = `${call.keys.tag} ${call.version}`;
-    const arrival = ++arrivals;
-    const shared: Shared = (readIds) => {
-      if (last?.of !== of || last.begun < arrival) last = { of, begun: arrivals, ids: readIds() };
-      return last.ids;
-    };
     const turn = async (): Promise<Reply> => {
       await turns.acquire(keyOfProject(collection.project));
       waiting.delete(name);
-      try {
-        return await read(shared);
-      } finally {
-        if (waiting.size === 0) last = undefined;
-        turns.release();
-      }
+      return await read().finally(turns.release);
     };
     const waits = (waiting.get(name) as Promise<Reply> | undefined) ?? turn();
     waiting.set(name, waits);
@@ -147,27 +125,69 @@ function createTurns() {
   };
 }
 
-/** A sorted set as if its expired objects were removed. */
-interface LiveSet {
-  readonly expired: Expired;
-  isLive(member: string): boolean;
+/**
+ * Remembers what has expired in the collection that was asked for last: it is removed from its
+ * beginning, and more expires at its end.
+ */
+class KnownExpired {
+  readonly #deps: LiveReadDeps;
+  #of = "";
+  /** As in the index. */
+  #entries: string[] = [];
+  #ids = new Set<string>();
+
+  constructor(deps: LiveReadDeps) {
+    this.#deps = deps;
+  }
+
+  /** They hold until the next call. */
+  async ids(found: CountedExpired & ExpiryIndex): Promise<ReadonlySet<string>> {
+    const of = `${found.keys.tag} ${found.set.version}`;
+    if (of !== this.#of) this.#set(of, []);
+    const kept = this.#entries.findIndex((entry) => entry >= found.first);
+    for (const entry of this.#entries.splice(0, kept < 0 ? this.#entries.length : kept)) {
+      this.#ids.delete(idInEntry(entry));
+    }
+    const isNew = this.#entries.length === 0;
+    for (const entry of await expiredEntries(this.#deps, found, this.#entries.at(-1))) {
+      this.#entries.push(entry);
+      this.#ids.add(idInEntry(entry));
+    }
+    // Otherwise others were removed than those that expired first.
+    if (!isNew && this.#entries.length !== found.expired) this.#set(of, await expiredEntries(this.#deps, found));
+    return this.#ids;
+  }
+
+  #set(of: string, entries: readonly string[]): void {
+    this.#of = of;
+    this.#entries = [...entries];
+    this.#ids = new Set(entries.map(idInEntry));
+  }
 }
 
-/** Reads what has expired first: what is removed before the set is read would be counted. */
-async function liveSet(expired: Expired, { idIs }: ListCall): Promise<LiveSet> {
-  const ids = await expired.ids();
-  return { expired, isLive: (member) => !ids.has(idIn(member, idIs)) };
+function expiredEntries(deps: LiveReadDeps, { keys, index, now }: CountedExpired & ExpiryIndex, after?: string) {
+  const from = after === undefined ? "-" : `(${after}`;
+  return rangeOf(deps, keys.index(index.slot), from, `(${now}\u0001`, "BYLEX");
+}
+
+function idInEntry(entry: string): string {
+  return idIn(entry, "last");
+}
+
+function liveFilter({ ids }: Expired, { idIs }: ListCall): (member: string) => boolean {
+  return (member) => !ids.has(idIn(member, idIs));
 }
 
 async function rangeOf({ redisClient }: LiveReadDeps, set: string, ...args: readonly (string | number)[]) {
   return textsOf(await redisClient.read(set, "ZRANGE", set, ...args));
 }
 
-async function liveMembers(deps: LiveReadDeps, { expired, isLive }: LiveSet, call: ReadMembers) {
+/** `expired` was read first: what is removed before the members are read would be counted. */
+async function liveMembers(deps: LiveReadDeps, expired: Expired, call: ReadMembers) {
   const max = call.max + expired.expired;
   const members = await deps.rangeScripts.members({ ...call, version: expired.set.version, max });
   if (typeof members === "string") return members;
-  const live = members.filter(isLive);
+  const live = members.filter(liveFilter(expired, call));
   return live.length > call.max ? "too_many" : live;
 }
 
@@ -177,13 +197,12 @@ async function liveRanges(deps: LiveReadDeps, expired: Expired, call: ReadRanges
   const max = Math.min(mostMembers, fewExpired + expired.expired * membersPerRemoval);
   const end = limit === 0 ? 0 : offset + limit + 1;
   const isCounted = counted.length > 0 && !isOfAll(call);
-  const live = await liveSet(expired, call);
-  const members = isCounted ? await liveMembers(deps, live, { ...call, ranges: counted, max }) : [];
+  const members = isCounted ? await liveMembers(deps, expired, { ...call, ranges: counted, max }) : [];
   if (members === "stale") return members;
   if (members === "too_many" || end > max) throw new ExpiredInTheWay("The list is too long to leave them out");
   const inDirection = <T>(ascending: readonly T[]) => (descending ? ascending.toReversed() : ascending);
   const isShown = isCounted && hasSameBounds(shown, inDirection(counted));
-  const first = isShown ? inDirection(members) : await firstLive(deps, live, call, end);
+  const first = isShown ? inDirection(members) : await firstLive(deps, expired, call, end);
   // An index that was dropped meanwhile is empty.
   const version = optionalText(await deps.redisClient.read(keys.indexSet, "HGET", keys.indexSet, "version")) ?? "";
   if (version !== set.version) return "stale";
@@ -201,7 +220,9 @@ function isOfAll({ keys, set, idIs, counted }: ReadRanges): boolean {
 }
 
 /** The first members of the ranges, in the page's direction. */
-async function firstLive(deps: LiveReadDeps, live: LiveSet, { set, shown, descending }: ReadRanges, wanted: number) {
+async function firstLive(deps: LiveReadDeps, expired: Expired, call: ReadRanges, wanted: number) {
+  const { set, shown, descending } = call;
+  const isLive = liveFilter(expired, call);
   const found: string[] = [];
   for (const { from, to } of shown) {
     if (found.length >= wanted) break;
@@ -209,9 +230,9 @@ async function firstLive(deps: LiveReadDeps, live: LiveSet, { set, shown, descen
     const missing = wanted - found.length;
     const read = (length: number) => rangeOf(deps, set, ...bounds, "LIMIT", 0, length);
     const begin = await read(missing + spareMembers);
-    let some = begin.filter(live.isLive);
+    let some = begin.filter(isLive);
     const isShort = some.length < missing && begin.length === missing + spareMembers;
-    if (isShort) some = (await read(missing + live.expired.expired)).filter(live.isLive);
+    if (isShort) some = (await read(missing + expired.expired)).filter(isLive);
     found.push(...some.slice(0, missing));
   }
   return found;
