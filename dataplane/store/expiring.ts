@@ -9,7 +9,7 @@ import { createSemaphore } from "../../core/semaphore.ts";
 import { uniqueIndex, uniqueValue } from "./entry-values.ts";
 import { expiryTime, hasExpired } from "./expiry.ts";
 import { type Method, wrapMethods } from "./observed-store.ts";
-import { betweenLooksMs, ExpiredInTheWay, type ExpiryStep, isDue, type ObjectExpiry } from "./ports/expiry.ts";
+import { betweenLooksMs, type ExpiryStep, isDue, type ObjectExpiry, whereInTheWay } from "./ports/expiry.ts";
 import type { ObjectLists, Page } from "./ports/lists.ts";
 import type { CreateOutcome, NewObject, ObjectReads, ObjectWrites, ReplaceOutcome } from "./ports/objects.ts";
 import { type CollectionRef, nameOfCollection, type Visibility } from "./ports/refs.ts";
@@ -272,10 +272,6 @@ function expiringLists({ objects, time }: ExpiringDeps, remove: Remove): ObjectL
     scan: (collection: ExpiringRef, visible, range) =>
       batches(collection, () => objects.scan(collection, visible, range)),
   };
-}
-
-function whereInTheWay(error: unknown): undefined {
-  if (!(error instanceof ExpiredInTheWay)) throw error;
 }
 
 type NotReady = { readonly outcome: "not_ready" };

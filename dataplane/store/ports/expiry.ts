@@ -15,6 +15,11 @@ export class ExpiredInTheWay extends Error {
   override readonly name = "ExpiredInTheWay";
 }
 
+/** For `catch`: undefined in place of that failure. */
+export function whereInTheWay(error: unknown): undefined {
+  if (!(error instanceof ExpiredInTheWay)) throw error;
+}
+
 /** Times in Unix milliseconds, by the store's clock. */
 export interface Expiry {
   readonly now: number;

@@ -2,8 +2,8 @@
 -- at the same time.
 -- KEYS: 1 index set, 2 index of expiry, 3 sorted set
 -- ARGV: 1 version of the index set
--- Returns: {done, time, number of those objects, number of members, first entry of the index ("" = it
--- is empty)} | {stale_index_set}
+-- Returns: {done, time, number of those objects, number of members, first entry of the index or ""}
+-- | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local index_set, index, set = KEYS[1], KEYS[2], KEYS[3]
 local version = ARGV[1]

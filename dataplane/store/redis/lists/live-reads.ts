@@ -3,11 +3,12 @@
 // ExpiredInTheWay where too much would be read for this, or that index is missing.
 
 import { keyOfProject } from "../../../../core/config/config-keys.ts";
+import { recentlyUsed } from "../../../../core/recently-used.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { optionalText, textsOf } from "../../../../core/redis/reply.ts";
 import { createSemaphore } from "../../../../core/semaphore.ts";
 import { isOfExpiry } from "../../expiry.ts";
-import { ExpiredInTheWay } from "../../ports/expiry.ts";
+import { ExpiredInTheWay, whereInTheWay } from "../../ports/expiry.ts";
 import type { CollectionRef } from "../../ports/refs.ts";
 import type { CountedExpired, ExpiryIndex, ExpiryScripts } from "../expiry/expiry-scripts.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
@@ -36,18 +37,22 @@ export interface LiveReadDeps {
 
 /** They take Redis 2 ms, or 10 in a script, and this process some 15 ms. */
 const mostMembers = 20_000;
-/** Reading so many takes as long as removing one expired object. */
-const membersPerRemoval = 50;
-/** With more of them, a list waits for its turn: this process reads one such list at a time. */
-const fewExpired = 1_000;
+/** Rather than read more for each expired object, they are removed. */
+const membersPerRemoval = 10;
+/** A list with more members waits for its turn: this process reads one such list at a time. */
+const fewMembers = 2_000;
 /** Members that a page reads beside its own at first: mostly few of them have expired. */
 const spareMembers = 100;
+/** Whose expired ids are remembered: up to 3 MiB each. */
+const knownCollections = 8;
 
 type ListCall = Pick<ReadMembers, "keys" | "set" | "version" | "idIs">;
 
 /** What has expired, by the index set in force. */
-interface Expired extends CountedExpired, ExpiryIndex {
+interface Expired extends Counted {
   readonly ids: ReadonlySet<string>;
+  /** Members that may be read of a list, else ExpiredInTheWay is thrown. */
+  readonly most: number;
 }
 
 /** `undefined`: nothing has expired. */
@@ -57,27 +62,28 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
   const { indexSetCache, scripts, rangeScripts, expiryScripts } = deps;
   const plain: ListReads = { page: scripts.page, ...rangeScripts };
   const inTurn = createTurns();
-  const known = new KnownExpired(deps);
+  const known = recentlyUsed<KnownExpired>(knownCollections);
+
+  function idsOf(found: Counted): Promise<ReadonlySet<string>> {
+    const name = `${found.keys.tag} ${found.set.version}`;
+    const expired = known.get(name) ?? new KnownExpired(deps);
+    known.set(name, expired);
+    return expired.ids(found);
+  }
 
   async function attempt<Reply>(collection: CollectionRef, call: ListCall, set: IndexSet, read: Read<Reply>) {
     const index = set.indexes.find((each) => isOfExpiry(each, collection.expiry));
     if (index === undefined) throw new ExpiredInTheWay("There is no index of what expires");
     const of = { keys: call.keys, set, index };
-    const count = () => expiryScripts.count(of, call.set);
-    const found = await count();
-    if (found === "stale") return found;
-    if (found.expired === 0) return await read(undefined);
-    if (found.expired <= fewExpired) {
-      const entries = await expiredEntries(deps, { ...of, ...found });
-      return await read({ ...of, ...found, ids: new Set(entries.map(idInEntry)) });
-    }
-    return await inTurn(collection, { ...call, version: set.version }, async () => {
-      const again = await count();
-      if (again === "stale") return again;
-      if (again.expired === 0) return await read(undefined);
-      if (again.expired > mostMembers) throw new ExpiredInTheWay(`${again.expired} objects have expired`);
-      return await read({ ...of, ...again, ids: await known.ids({ ...of, ...again }) });
-    });
+    const readUpTo = async (most: number) => {
+      const found = await expiryScripts.count(of, call.set);
+      if (found === "stale") return found;
+      if (found.expired === 0) return await read(undefined);
+      if (found.expired > mostMembers) throw new ExpiredInTheWay(`${found.expired} objects have expired`);
+      return await read({ ...of, ...found, most, ids: await idsOf({ ...of, ...found }) });
+    };
+    const found = await readUpTo(fewMembers).catch(whereInTheWay);
+    return found ?? (await inTurn(collection, { ...call, version: set.version }, () => readUpTo(mostMembers)));
   }
 
   function withExpired<Reply>(collection: CollectionRef, call: ListCall, read: Read<Reply>) {
@@ -106,7 +112,10 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
   };
 }
 
-/** One list at a time, and equal ones that wait are read once. */
+/**
+ * One list at a time, and equal ones that wait are read once. After each there is a pause as long
+ * as it took, for other requests and the removal.
+ */
 function createTurns() {
   const refusal = () => new Error("Any number of lists may wait");
   const turns = createSemaphore({ concurrency: 1, maxWaiting: Number.POSITIVE_INFINITY, refusal });
@@ -117,7 +126,8 @@ function createTurns() {
     const turn = async (): Promise<Reply> => {
       await turns.acquire(keyOfProject(collection.project));
       waiting.delete(name);
-      return await read().finally(turns.release);
+      const begun = performance.now();
+      return await read().finally(() => setTimeout(turns.release, performance.now() - begun));
     };
     const waits = (waiting.get(name) as Promise<Reply> | undefined) ?? turn();
     waiting.set(name, waits);
@@ -126,48 +136,58 @@ function createTurns() {
 }
 
 /**
- * Remembers what has expired in the collection that was asked for last: it is removed from its
- * beginning, and more expires at its end.
+ * Remembers what has expired in a collection: the sweep removes from its beginning, and more
+ * expires at its end.
  */
 class KnownExpired {
   readonly #deps: LiveReadDeps;
-  #of = "";
+  #now = "";
   /** As in the index. */
-  #entries: string[] = [];
-  #ids = new Set<string>();
+  #entries: readonly string[] = [];
+  #ids: ReadonlySet<string> = new Set();
+  /** One reading after the other. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: LiveReadDeps) {
     this.#deps = deps;
   }
 
-  /** They hold until the next call. */
-  async ids(found: CountedExpired & ExpiryIndex): Promise<ReadonlySet<string>> {
-    const of = `${found.keys.tag} ${found.set.version}`;
-    if (of !== this.#of) this.#set(of, []);
-    const kept = this.#entries.findIndex((entry) => entry >= found.first);
-    for (const entry of this.#entries.splice(0, kept < 0 ? this.#entries.length : kept)) {
-      this.#ids.delete(idInEntry(entry));
-    }
-    const isNew = this.#entries.length === 0;
-    for (const entry of await expiredEntries(this.#deps, found, this.#entries.at(-1))) {
-      this.#entries.push(entry);
-      this.#ids.add(idInEntry(entry));
-    }
-    // Otherwise others were removed than those that expired first.
-    if (!isNew && this.#entries.length !== found.expired) this.#set(of, await expiredEntries(this.#deps, found));
-    return this.#ids;
+  ids(found: Counted): Promise<ReadonlySet<string>> {
+    const reading = this.#last.then(() => this.#read(found));
+    this.#last = reading.catch(() => undefined);
+    return reading;
   }
 
-  #set(of: string, entries: readonly string[]): void {
-    this.#of = of;
-    this.#entries = [...entries];
-    this.#ids = new Set(entries.map(idInEntry));
+  async #read(found: Counted): Promise<ReadonlySet<string>> {
+    // What is known of a later time is all that a list reads after this.
+    if (found.now < this.#now) return this.#ids;
+    const removed = this.#entries.findIndex((entry) => entry >= found.first);
+    const kept = removed < 0 ? [] : this.#entries.slice(removed);
+    const newer = await expiredEntries(this.#deps, found, kept.at(-1));
+    // Otherwise others were removed than those that expired first.
+    const isAll = kept.length === 0 || kept.length + newer.length === found.expired;
+    const base = isAll ? kept : [];
+    const added = isAll ? newer : await expiredEntries(this.#deps, found);
+    // Lists that are under way go by the former ones.
+    const ids = base.length === 0 ? new Set<string>() : new Set(this.#ids);
+    for (const entry of this.#entries.slice(0, removed)) ids.delete(idInEntry(entry));
+    for (const entry of added) ids.add(idInEntry(entry));
+    [this.#now, this.#entries, this.#ids] = [found.now, [...base, ...added], ids];
+    return ids;
   }
 }
 
-function expiredEntries(deps: LiveReadDeps, { keys, index, now }: CountedExpired & ExpiryIndex, after?: string) {
-  const from = after === undefined ? "-" : `(${after}`;
-  return rangeOf(deps, keys.index(index.slot), from, `(${now}\u0001`, "BYLEX");
+type Counted = CountedExpired & ExpiryIndex;
+
+/** In parts, between which others are served. */
+async function expiredEntries(deps: LiveReadDeps, { keys, index, now }: Counted, after?: string) {
+  const entries: string[] = [];
+  for (let last = after; ; last = entries.at(-1)) {
+    const bounds = [last === undefined ? "-" : `(${last}`, `(${now}\u0001`, "BYLEX", "LIMIT", 0, fewMembers];
+    const part = await rangeOf(deps, keys.index(index.slot), ...bounds);
+    entries.push(...part);
+    if (part.length < fewMembers) return entries;
+  }
 }
 
 function idInEntry(entry: string): string {
@@ -184,8 +204,9 @@ async function rangeOf({ redisClient }: LiveReadDeps, set: string, ...args: read
 
 /** `expired` was read first: what is removed before the members are read would be counted. */
 async function liveMembers(deps: LiveReadDeps, expired: Expired, call: ReadMembers) {
-  const max = call.max + expired.expired;
+  const max = Math.min(call.max + expired.expired, expired.most);
   const members = await deps.rangeScripts.members({ ...call, version: expired.set.version, max });
+  if (members === "too_many" && max === expired.most) throw new ExpiredInTheWay("Too many members have to be read");
   if (typeof members === "string") return members;
   const live = members.filter(liveFilter(expired, call));
   return live.length > call.max ? "too_many" : live;
@@ -194,7 +215,7 @@ async function liveMembers(deps: LiveReadDeps, expired: Expired, call: ReadMembe
 async function liveRanges(deps: LiveReadDeps, expired: Expired, call: ReadRanges): Promise<RangesReply | "stale"> {
   const { counted, shown, offset, limit, descending, idIs } = call;
   const { keys, set } = expired;
-  const max = Math.min(mostMembers, fewExpired + expired.expired * membersPerRemoval);
+  const max = Math.min(expired.most, fewMembers + expired.expired * membersPerRemoval);
   const end = limit === 0 ? 0 : offset + limit + 1;
   const isCounted = counted.length > 0 && !isOfAll(call);
   const members = isCounted ? await liveMembers(deps, expired, { ...call, ranges: counted, max }) : [];
@@ -232,6 +253,7 @@ async function firstLive(deps: LiveReadDeps, expired: Expired, call: ReadRanges,
     const begin = await read(missing + spareMembers);
     let some = begin.filter(isLive);
     const isShort = some.length < missing && begin.length === missing + spareMembers;
+    if (isShort && missing + expired.expired > expired.most) throw new ExpiredInTheWay("A page is behind them");
     if (isShort) some = (await read(missing + expired.expired)).filter(isLive);
     found.push(...some.slice(0, missing));
   }
