@@ -55,6 +55,20 @@ export interface HealthCheck {
 export interface StoreHealth {
   /** True when a command could be sent now. */
   readonly reachable: boolean;
+  /** What it ran on when the last connection was made; undefined where that is unknown. */
+  readonly engine?: StoreEngine | undefined;
+}
+
+export interface StoreEngine {
+  /** `Redis`, `Valkey`, or as the server calls itself. */
+  readonly name: string;
+  readonly version: string;
+  /** The JSON module: `RedisJSON`, `valkey-json`. */
+  readonly json: string;
+  /** `0.0.0` when the server doesn't say it. */
+  readonly jsonVersion: string;
+  /** Whether the tests run on this combination of minor versions. */
+  readonly tested: boolean;
 }
 
 /** What an adapter reports of each call; the program turns it into a metric. */

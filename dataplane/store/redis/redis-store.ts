@@ -14,6 +14,7 @@ import { observedStore, outcomeOf } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
 import type { CollectionRef } from "../ports/refs.ts";
 import { createChangeLogs } from "./changes/change-logs.ts";
+import { type ConnectedEngine, createConnectedEngine } from "./engine.ts";
 import { createExpiry } from "./expiry/expiry.ts";
 import { createExpiryScripts } from "./expiry/expiry-scripts.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
@@ -59,7 +60,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const target = parseRedisUrl(options.url);
   const commandTimeout = options.commandTimeoutMs ?? 2_000;
   const client = await connect({ target, name: "jsonplane", commandTimeout });
-  const redisClient = await openRedisClient(client, options.checkServer).catch((error: unknown) => {
+  const engine = createConnectedEngine();
+  const redisClient = await openRedisClient(client, engine, options.checkServer).catch((error: unknown) => {
     client.disconnect();
     throw error;
   });
@@ -104,7 +106,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...expiry,
     ...withExpiry({ objects, expiry, time, monotonic: clock.monotonic }),
     ...createIndexes({ ...deps, scripts: indexScripts }),
-    ...createDocuments({ ...deps, clock }),
+    ...createDocuments({ ...deps, clock, addressableLength: engine.addressableLength }),
     ...createPurges({ ...deps, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
     ...createChangeLogs({ redisClient, subscriber }),
     ...createSizes(redisClient),
@@ -113,7 +115,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createCounters(redisClient),
     ...createBuckets(redisClient),
     followEndedSessions: ended.followEndedSessions,
-    health: () => ({ reachable: redisClient.ready() }),
+    health: () => ({ reachable: redisClient.ready(), engine: engine.found() }),
     async close() {
       await ended.stop();
       await sessionRevocations.stop();
@@ -124,8 +126,17 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   return observedStore(store, observe);
 }
 
-async function openRedisClient(client: IoredisClient, check: CheckServer | undefined): Promise<RedisClient> {
-  const redisClient = check === undefined ? createRedisClient(client) : await createGuardedRedisClient(client, check);
+async function openRedisClient(
+  client: IoredisClient,
+  engine: ConnectedEngine,
+  check: CheckServer | undefined,
+): Promise<RedisClient> {
+  const redisClient = await createGuardedRedisClient(client, async (read) => {
+    await engine.identify(read);
+    await check?.(read);
+  });
+  // No connection of a Cluster was checked.
+  if (engine.found() === undefined) await engine.identify(redisClient.read);
   await requireJson(redisClient);
-  return redisClient;
+  return engine.adapt(redisClient);
 }

@@ -18,28 +18,34 @@ import { createIdempotencyRecords } from "../idempotency-records.ts";
 import { type DocumentKeys, documentKeys } from "../keys.ts";
 import type { BatchedReads } from "../objects/batched-reads.ts";
 import {
-  addressableLength,
   createDocumentScripts,
   type DocumentScripts,
   type MissingDocument,
   unambiguousPath,
   withoutBrackets,
 } from "./document-scripts.ts";
-import { createUnaddressablePaths } from "./unaddressable-paths.ts";
+import { type AddressableLength, createUnaddressablePaths } from "./unaddressable-paths.ts";
 
 export interface DocumentDeps {
   readonly redisClient: RedisClient;
   readonly batchedReads: BatchedReads;
+  readonly addressableLength: AddressableLength;
   readonly clock: Clock;
 }
 
-export function createDocuments({ redisClient, batchedReads, clock }: DocumentDeps): DocumentReads & DocumentWrites {
+export function createDocuments({
+  redisClient,
+  batchedReads,
+  addressableLength,
+  clock,
+}: DocumentDeps): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);
-  const unaddressable = createUnaddressablePaths({ scripts, clock });
+  const unaddressable = createUnaddressablePaths({ scripts, clock, addressableLength });
   const records = createIdempotencyRecords(redisClient);
+  const isPlain = (path: Path): boolean => addressableLength(path) === path.length;
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
-    readAt: (document, path) => read({ batchedReads, scripts }, document, path),
+    readAt: (document, path) => read({ batchedReads, scripts, addressableLength }, document, path),
     async insertAt(document, path, text, { maxBytes, maxGrowth, expected, record }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
@@ -88,24 +94,21 @@ function withText(result: Inserted, text: string): DocumentWrite {
   return result.outcome === "created" ? { ...result, text } : result;
 }
 
-function isPlain(path: Path): boolean {
-  return addressableLength(path) === path.length;
-}
-
 interface ReadDeps {
   readonly batchedReads: BatchedReads;
   readonly scripts: DocumentScripts;
+  readonly addressableLength: AddressableLength;
 }
 
 async function read(deps: ReadDeps, document: DocumentRef, path: Path): Promise<DocumentRead | MissingDocument> {
   const keys = documentKeys(document);
-  const named = addressableLength(path);
+  const named = deps.addressableLength(path);
   const found = await readPlain(deps, keys, path.slice(0, named));
   return found.outcome === "found" && named < path.length ? readAt(found.text, path.slice(named)) : found;
 }
 
 async function readPlain(
-  { batchedReads, scripts }: ReadDeps,
+  { batchedReads, scripts }: Omit<ReadDeps, "addressableLength">,
   keys: DocumentKeys,
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {

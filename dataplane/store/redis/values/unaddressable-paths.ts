@@ -14,7 +14,7 @@ import type { IdempotencyRecord } from "../../ports/idempotency.ts";
 import type { Path } from "../../ports/refs.ts";
 import type { DocumentKeys } from "../keys.ts";
 import { sha1 } from "../objects/objects.ts";
-import { addressableLength, type DocumentScripts, type MissingDocument } from "./document-scripts.ts";
+import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 
 /**
  * Time for attempts. On a busy machine one takes half a second for a large document, and a replica
@@ -59,19 +59,24 @@ export interface ContainerChange {
 /** All are of one container; where there are several, none has `maxGrowth` or a record. */
 export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
 
+/** How many segments from the start a path of Redis JSON can name. */
+export type AddressableLength = (path: Path) => number;
+
 export interface ContainerDeps {
   readonly scripts: DocumentScripts;
+  readonly addressableLength: AddressableLength;
   readonly clock: Clock;
 }
 
 /** A result for each; `apart` when together they are too large, which says nothing of each. */
 export async function changeContainer(
-  { scripts, clock }: ContainerDeps,
+  { scripts, addressableLength, clock }: ContainerDeps,
   changes: ContainerChanges,
 ): Promise<readonly ChangeResult<string>[] | "apart"> {
   const deadline = clock.monotonic() + conflictBudgetMs;
   for (let attempts = 1; clock.monotonic() < deadline; attempts += 1) {
-    const container = await containerOf(scripts, changes[0].write);
+    const { keys, path } = changes[0].write;
+    const container = await containerOf(scripts, keys, path.slice(0, addressableLength(path)));
     if ("outcome" in container) return changes.map(() => container);
     const results = await changeOnce(scripts, changes, container);
     if (results !== "conflict") return results;
@@ -88,9 +93,9 @@ interface Container {
 /** The nearest container above the key that a path can name; else the entire document. */
 async function containerOf(
   scripts: DocumentScripts,
-  { keys, path }: UnaddressableWrite,
+  keys: DocumentKeys,
+  named: Path,
 ): Promise<Container | MissingDocument> {
-  const named = path.slice(0, addressableLength(path));
   const found = await scripts.read(keys, named);
   if (found.outcome === "found") return { path: named, text: found.text };
   if (found.outcome === "missing_document") return found;
@@ -170,8 +175,15 @@ export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePath
 
   const batches = new Map<string, Promise<void>>();
 
+  const containerName = ({ path }: UnaddressableWrite): string =>
+    JSON.stringify(path.slice(0, deps.addressableLength(path)));
+  /** Writes of one container; one with a `maxGrowth` or a record is a script call of its own. */
+  const mayShareBatch = (one: UnaddressableWrite, other: UnaddressableWrite): boolean =>
+    isPlain(one) && isPlain(other) && containerName(one) === containerName(other);
+  const next = (queue: Waiting[]): Batch | undefined => nextBatch(queue, mayShareBatch);
+
   const drain = async (key: string, queue: Waiting[]): Promise<void> => {
-    for (let batch = nextBatch(queue); batch !== undefined; batch = nextBatch(queue)) {
+    for (let batch = next(queue); batch !== undefined; batch = next(queue)) {
       const ended = carryOut(deps, batch);
       batches.set(key, ended);
       await ended;
@@ -205,7 +217,10 @@ export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePath
 }
 
 /** Takes writes from the front that go together, in the order of arrival. */
-function nextBatch(queue: Waiting[]): Batch | undefined {
+function nextBatch(
+  queue: Waiting[],
+  mayShareBatch: (one: UnaddressableWrite, other: UnaddressableWrite) => boolean,
+): Batch | undefined {
   const [first, ...others] = queue;
   if (first === undefined) return undefined;
   const apart = others.findIndex((other) => !mayShareBatch(first.write, other.write));
@@ -214,17 +229,8 @@ function nextBatch(queue: Waiting[]): Batch | undefined {
   return [first, ...together];
 }
 
-/** Writes of one container; one with a `maxGrowth` or a record is a script call of its own. */
-function mayShareBatch(one: UnaddressableWrite, other: UnaddressableWrite): boolean {
-  return isPlain(one) && isPlain(other) && containerName(one) === containerName(other);
-}
-
 function isPlain({ maxGrowth, record }: UnaddressableWrite): boolean {
   return maxGrowth === undefined && record === undefined;
-}
-
-function containerName({ path }: UnaddressableWrite): string {
-  return JSON.stringify(path.slice(0, addressableLength(path)));
 }
 
 /** Settles each of them; never rejects. */

@@ -20,7 +20,7 @@ async function shrinks(before: string, after: string): Promise<boolean | undefin
   } as Partial<DocumentScripts> as DocumentScripts;
   const write = { keys, path: ['"'], maxBytes: 1_000 };
   const change = () => ({ outcome: "replaced", document: after });
-  await changeContainer({ scripts, clock: manualClock() }, [{ write, change }]);
+  await changeContainer({ scripts, addressableLength: () => 0, clock: manualClock() }, [{ write, change }]);
   return found;
 }
 

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
 import { type PutOutcome, putAt, removeAt } from "../../../../../core/json/splice.ts";
+import { createConnectedEngine } from "../../../../../dataplane/store/redis/engine.ts";
 import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";
 import { sha1 } from "../../../../../dataplane/store/redis/objects/objects.ts";
 import type { DocumentScripts } from "../../../../../dataplane/store/redis/values/document-scripts.ts";
@@ -15,6 +16,8 @@ import {
 import { manualClock } from "../../../../support/time/manual-clock.ts";
 
 const clock = manualClock();
+const { addressableLength } = createConnectedEngine();
+const deps = { clock, addressableLength };
 const keysOf = (name: string) => documentKeys({ project: { namespace: "ns", name }, rootKey: "doc" });
 
 /** One text per document, which others may change before it is replaced. */
@@ -68,7 +71,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("that wait together read once and write once, and each hears its own outcome", async () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, '{"\\"7":0}');
-    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    const unaddressable = createUnaddressablePaths({ ...deps, scripts });
     const answers = await Promise.all([
       ...numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put(String(n)))),
       unaddressable.change(at(keys, '"7'), remove),
@@ -90,7 +93,7 @@ describe("writes under unaddressable keys of one document", () => {
       changes-- > 0 ? `${text.slice(0, -1)},"o${changes}":1}` : text,
     );
     texts.set(keys.value, '{"a":1}');
-    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    const unaddressable = createUnaddressablePaths({ ...deps, scripts });
     const answers = await Promise.all(numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put("1"))));
     expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));
     expect(Object.keys(JSON.parse(texts.get(keys.value) ?? "") as object)).toHaveLength(1 + 3 + 50);
@@ -100,7 +103,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("are judged one by one when all together are too large", async () => {
     const { scripts, texts } = fakeScripts();
     texts.set(keys.value, "{}");
-    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    const unaddressable = createUnaddressablePaths({ ...deps, scripts });
     const values = ["1", "2", JSON.stringify("x".repeat(20_000)), "3"];
     const answers = await Promise.all(values.map((value, n) => unaddressable.change(at(keys, `"${n}`), put(value))));
     expect(answers.map(({ outcome }) => outcome)).toEqual(["created", "created", "document_too_large", "created"]);
@@ -110,7 +113,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("that count their growth are carried out alone, each with its own", async () => {
     const { scripts, texts } = fakeScripts();
     texts.set(keys.value, "{}");
-    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    const unaddressable = createUnaddressablePaths({ ...deps, scripts });
     const answers = await Promise.all(
       [1, 22, 333].map((n) => unaddressable.change(at(keys, `"${n}`, { maxGrowth: 100 }), put(String(n)))),
     );
@@ -124,7 +127,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("have a turn that others can wait for, who then come before the next one", async () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, "{}");
-    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    const unaddressable = createUnaddressablePaths({ ...deps, scripts });
     expect(unaddressable.pendingBatch(keys.value)).toBeUndefined();
     const first = unaddressable.change(at(keys, '"1'), put("1"));
     const second = unaddressable.change(at(keys, '"2'), put("2"));
@@ -140,7 +143,7 @@ describe("writes under unaddressable keys of one document", () => {
       return text.replace(/}$/, `,"other-${clock.monotonic()}":1}`);
     });
     texts.set(keys.value, '{"a":1}');
-    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    const unaddressable = createUnaddressablePaths({ ...deps, scripts });
     await expect(unaddressable.change(at(keys, '"7'), put("1"))).rejects.toBeInstanceOf(WriteConflict);
     expect(calls).toEqual({ reads: 4, writes: 4 });
   });
@@ -148,7 +151,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("fail together, and those that come later do not", async () => {
     const { scripts, texts } = fakeScripts();
     const unaddressable = createUnaddressablePaths({
-      clock,
+      ...deps,
       scripts: {
         ...scripts,
         read: (...call) => (texts.size === 0 ? Promise.reject(new Error("gone")) : scripts.read(...call)),
@@ -168,7 +171,7 @@ describe("writes under odd keys of two projects", () => {
     texts.set(stuck.value, "{}").set(other.value, "{}");
     const opened = Promise.withResolvers<void>();
     const unaddressable = createUnaddressablePaths({
-      clock,
+      ...deps,
       scripts: {
         ...scripts,
         async read(keys, path) {
