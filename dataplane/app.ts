@@ -143,7 +143,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
 
 /** Adds to `cleanups` what is to be closed should the start fail. */
 async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Promise<DataPlane> {
-  const { directory, clock = systemClock } = options;
+  const { directory, clock = systemClock, timers = systemTimers } = options;
   const logger = createLogger({ level: options.logLevel ?? "info", clock, write: options.writeLog ?? writeToStderr });
   const metrics = createMetrics({
     configAgeSeconds: () => directory.ageSeconds(),
@@ -151,6 +151,7 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
     keyringFits: () => directory.fit() !== "another_ring",
     usageReports: () => quotas.reports(),
     streams: () => streams.count(),
+    storeEngine: () => store.health().engine,
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
   const store = opened ?? (options.store as Store);
@@ -168,7 +169,6 @@ async function openDataPlane(options: DataPlaneOptions, cleanups: Cleanups): Pro
   const lifecycle = { stopping: false };
   const memory = memoryLimits();
   const plans = createPlanCache<CachedPlan>();
-  const { timers = systemTimers } = options;
   const fairShare = createFairShareLimiter(clock, { maxQueuedWork: memory.connections });
   const room = createUnreadRoom(createMemoryBudget(memory.responses / 2));
   const streams = createStreams({

@@ -119,8 +119,21 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
     onFailed: (failure) => logger.warn("Failed to count stored objects", countingFacts(failure)),
   });
   cleanup.add(() => counting.stop());
+  logEngine(logger, store);
   logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
   logger.flush();
+}
+
+function logEngine(logger: Logger, store: Store): void {
+  const { engine } = store.health();
+  if (engine === undefined) {
+    logger.warn("Redis does not say what it is; it is taken for Redis with RedisJSON");
+    return;
+  }
+  const { name, version, json, jsonVersion, tested } = engine;
+  const facts = { server: `${name} ${version}`, json: `${json} ${jsonVersion}`, tested };
+  if (tested) logger.info("Store connected", facts);
+  else logger.warn("Store connected; the tests do not run on this combination", facts);
 }
 
 /** What the operator orders to be done with stored data. */

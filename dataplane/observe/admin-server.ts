@@ -12,7 +12,7 @@ import { type FollowedToken, openRoute } from "../../core/http/admin-port-access
 import type { ConfigFit } from "../config/config-fit.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
-import type { HealthCheck } from "../store/port.ts";
+import type { HealthCheck, StoreEngine } from "../store/port.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Usage } from "./usage.ts";
 import { type PageProject, usagePage } from "./usage-page.ts";
@@ -68,7 +68,9 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
   });
   app.get("/readyz", openRoute, (_request, reply) => {
     const reason = unready();
-    return reply.status(reason === undefined ? 200 : 503).send(reason === undefined ? "ok\n" : `${reason}\n`);
+    if (reason !== undefined) return reply.status(503).send(`${reason}\n`);
+    const { engine } = deps.store.health();
+    return reply.send(engine === undefined ? "ok\n" : `ok\n${described(engine)}\n`);
   });
   app.get("/metrics", async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
@@ -106,6 +108,10 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     return reply.type("text/html; charset=utf-8").send(usagePage({ projects: [shown], further: 0 }));
   });
   return app;
+}
+
+function described({ name, version, json, jsonVersion, tested }: StoreEngine): string {
+  return `store: ${name} ${version}, ${json} ${jsonVersion}${tested ? "" : " (not tested)"}`;
 }
 
 function foreignHost(): Problem {

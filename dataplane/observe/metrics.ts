@@ -9,7 +9,7 @@ import type { SweepObservation } from "../expiry/sweep.ts";
 import type { ClosedFor } from "../http/connections.ts";
 import type { UsageReport } from "../quotas/quotas.ts";
 import type { AuthenticationObservation } from "../sessions/open-session.ts";
-import type { StoreObservation } from "../store/port.ts";
+import type { StoreEngine, StoreObservation } from "../store/port.ts";
 import { expiryObserver } from "./expiry-metrics.ts";
 import { registerQuotaGauges } from "./quota-metrics.ts";
 
@@ -20,6 +20,8 @@ interface Gauges {
   projects(): number;
   keyringFits(): boolean;
   usageReports(): readonly UsageReport[];
+  /** Undefined where it is unknown, and in dev mode. */
+  storeEngine(): StoreEngine | undefined;
   /** Streams of changes that are open. */
   streams(): number;
 }
@@ -50,6 +52,7 @@ interface RequestMetrics {
 export function createMetrics(gauges: Gauges): Metrics {
   const registry = new Registry();
   registerGauges(registry, gauges);
+  registerStoreInfo(registry, gauges.storeEngine);
   registerQuotaGauges(registry, gauges.usageReports);
   return {
     registry,
@@ -92,6 +95,22 @@ function registerGauges(registry: Registry, gauges: Gauges): void {
     "When the process started, in Unix seconds; distinguishes requests before a first scrape from old ones",
     () => performance.timeOrigin / 1000,
   );
+}
+
+function registerStoreInfo(registry: Registry, storeEngine: Gauges["storeEngine"]): void {
+  new Gauge({
+    name: "jsonplane_store_info",
+    help: "1: the server and the JSON module that hold stored data, with their versions, and whether the tests run on this combination",
+    labelNames: ["server", "version", "json", "json_version", "tested"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const engine = storeEngine();
+      if (engine === undefined) return;
+      const { name: server, version, json, jsonVersion, tested } = engine;
+      this.set({ server, version, json, json_version: jsonVersion, tested: String(tested) }, 1);
+    },
+  });
 }
 
 function countersOn(registry: Registry) {

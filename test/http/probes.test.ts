@@ -18,7 +18,7 @@ const probes = ["/livez", "/readyz", "/startupz"] as const;
 
 async function ask(adminUrl: string): Promise<readonly string[]> {
   const replies = await Promise.all(probes.map((path) => send(adminUrl, path)));
-  return replies.map(({ status, text }) => `${status} ${text.trim()}`);
+  return replies.map(({ status, text }) => `${status} ${text.split("\n", 1)}`);
 }
 
 describeServed("probes", (serve) => {
@@ -86,6 +86,21 @@ describe("when Redis", () => {
     });
     await redis.restart();
     await eventually(async () => expect(await ask(served.adminUrl)).toEqual(["200 ok", "200 ok", "200 ok"]));
+    await served.plane.close();
+    await store.close();
+  });
+
+  it("says what it is, readiness and a metric do", async () => {
+    const store = await openRedisStore({ url: redis.url });
+    const served = await serveFrom(store, [shop]);
+    const { engine } = store.health();
+    expect(engine?.version).toMatch(/^\d+\.\d+\.\d+$/);
+    const named = `store: ${engine?.name} ${engine?.version}, ${engine?.json} ${engine?.jsonVersion}`;
+    expect((await send(served.adminUrl, "/readyz")).text.startsWith(`ok\n${named}`)).toBe(true);
+    expect((await send(served.adminUrl, "/metrics")).text).toContain(
+      `\njsonplane_store_info{server="${engine?.name}",version="${engine?.version}",json="${engine?.json}",` +
+        `json_version="${engine?.jsonVersion}",tested="${engine?.tested}"} 1\n`,
+    );
     await served.plane.close();
     await store.close();
   });

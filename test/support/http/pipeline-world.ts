@@ -93,6 +93,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
     keyringFits: () => true,
     usageReports: () => [],
     streams: () => 0,
+    storeEngine: () => undefined,
   });
   const authentication = await createAuthentication({
     directory,

@@ -23,6 +23,11 @@ async function send({ port }: TestRedis, ...commands: readonly string[]): Promis
 /** A folder where Redis wants to put its file: it can't save, as on a full disk. */
 const inTheWay = ({ dir }: TestRedis): string => join(dir, "dump.rdb");
 
+async function endedSaving({ port }: TestRedis): Promise<void> {
+  const info = await askRedis(port, "INFO persistence");
+  if (!info.includes("rdb_bgsave_in_progress:0")) throw new Error("Redis is still saving");
+}
+
 /**
  * What it says to a write that changes nothing and is refused all the same; to one of its own
  * slots, if it is a node of a Cluster.
@@ -75,6 +80,8 @@ export const refusedWrites = {
       await send(redis, "CONFIG SET save '3600 1'");
       // Another one may be under way.
       await eventually(() => send(redis, "BGSAVE"));
+      // One that ends later would put its file in the place of the folder that is gone by then.
+      await eventually(() => endedSaving(redis));
     },
     async (redis) => {
       await rmdir(inTheWay(redis));
