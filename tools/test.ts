@@ -1,11 +1,13 @@
 // `npm run check`, `npm test` and parts of them: `node tools/test.ts check [NAME] | test [nightly |
 // PROJECT …]`.
 //
-// check static checks, unit and meta tests: the gate before a push check NAME one static check:
-// style, types or layers test the parts, then everything that a commit must pass, and its record,
-// which `npm run spec` reads test nightly the same with many cases instead of few, then what takes
-// too long for a commit test PROJECT the parts of one kind of test, then vitest, which gets the
-// further arguments
+// - `check`: static checks, unit and meta tests, the gate before a push
+// - `check NAME`: one static check, style, types or layers
+// - `test`: the parts, then everything that a commit must pass, and its record, which `npm run spec`
+//   reads
+// - `test nightly`: the same with many cases instead of few, then what takes too long for a commit
+// - `test valkey`: those tests of `store` and `http` that a commit must pass on Valkey, too
+// - `test PROJECT`: the parts of one kind of test, then vitest, which gets the further arguments
 //
 // The last line of check, test and nightly is `N passed, N failed`. A failed check, a skipped test
 // and a test file that didn't run count as failed, and make the exit code 1.
@@ -44,6 +46,26 @@ const whole: readonly Lane[] = [
   },
 ];
 
+/**
+ * The contract of the store, and requests that depend most on what a server does, once more. The
+ * parts step has named the program.
+ */
+const onValkey: Lane = {
+  name: "valkey",
+  projects: ["store", "http"],
+  workers: Math.max(3, Math.floor(cores / 2)),
+  files: [
+    ...["redis-acl", "redis-cluster-store", "redis-failover", "redis-store"].map(
+      (file) => `test/store/${file}.test.ts`,
+    ),
+    ...["document-paths", "documents-insert", "documents-put", "entity-tags", "exact-values"].map(
+      (file) => `test/http/${file}.test.ts`,
+    ),
+    ...["lists-sorting", "objects-update", "refused-writes", "sessions-end"].map((file) => `test/http/${file}.test.ts`),
+  ],
+  env: () => ({ JSONPLANE_REDIS_SERVER: process.env.JSONPLANE_VALKEY_SERVER }),
+};
+
 async function check(only: string | undefined): Promise<number> {
   const known = Object.keys(staticChecks);
   if (only !== undefined && !known.includes(only)) throw new WrongArguments(`${only}: there are ${known.join(", ")}`);
@@ -59,8 +81,13 @@ async function test([name, ...args]: readonly string[]): Promise<number> {
     return finish(await runAll());
   }
   if (name === "nightly") return await nightly();
+  if (name === "valkey") {
+    await bringPartsOf("valkey");
+    const { complaints, ...counts } = await runTests(root, [onValkey]);
+    return summary([], complaints, counts);
+  }
   const project = projects.find((each) => each === name);
-  if (project === undefined) throw new WrongArguments(`${name}: there are nightly, ${projects.join(", ")}`);
+  if (project === undefined) throw new WrongArguments(`${name}: there are nightly, valkey, ${projects.join(", ")}`);
   await bringPartsOf(project);
   return await runGroup(root, project, args);
 }
@@ -91,8 +118,8 @@ async function runAll(): Promise<WholeRun> {
   const before = await treeState(root);
   const broken = await runStaticChecks(root);
   const checked = await runTests(root, [quick]);
-  const verdicts = joinVerdicts([checked, await runTests(root, whole)]);
-  await printTimes(root, [quick, ...whole]);
+  const verdicts = joinVerdicts([checked, await runTests(root, whole), await runTests(root, [onValkey])]);
+  await printTimes(root, [quick, ...whole, onValkey]);
   const after = await treeState(root);
   const record = { before, after, finished: new Date().toISOString(), tests: verdicts.tests };
   const open = await openRows({ ...record, passed: 0, failed: 0 });

@@ -72,11 +72,14 @@ function lastRefusal(error: unknown): string | undefined {
   return /^Too many Cluster redirections\. Last error: ReplyError: ([A-Z]+)(?= |$)/.exec(error.message)?.[1];
 }
 
+/** As Redis 7.0 says it, and as Valkey does. */
+const elsewhere = /attempted to access a non local key|undeclared keys were accessed during rehashing/;
+
 /**
  * A script met a key on another node, while a Cluster moves the slot: a read may be tried again.
  */
 function isElsewhere(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("attempted to access a non local key");
+  return error instanceof Error && elsewhere.test(error.message);
 }
 
 export function isUnknownScript(error: unknown): boolean {

@@ -209,7 +209,9 @@ describe("the user of backups is refused", () => {
     ]);
     const client = new Redis(documentedUrl(redis, "jsonplane-backup"));
     const script = "return redis.call('JSON.SET', KEYS[1], '$', '1')";
-    await expect(client.call("EVAL", script, "1", documentKey)).rejects.toThrow(/can't run this command/);
+    await expect(client.call("EVAL", script, "1", documentKey)).rejects.toThrow(
+      /can't run this command|no permissions to run/i,
+    );
     client.disconnect();
   });
 
@@ -254,7 +256,9 @@ describe("the data plane's user is refused", () => {
   it("writing of configuration inside a script that names no key of it", async () => {
     const client = new Redis(documentedUrl(redis, "jsonplane-dataplane"));
     const script = `return redis.call('HSET', '${meta}', 'epoch', 'mine')`;
-    await expect(client.call("EVAL", script, "0")).rejects.toThrow(/can't access at least one of the keys/);
+    await expect(client.call("EVAL", script, "0")).rejects.toThrow(
+      /can't access at least one of the keys|no permissions to access/i,
+    );
     client.disconnect();
     expect(await publisher.verify()).toBe("writer");
   });

@@ -206,7 +206,7 @@ describe("a store that is closed", () => {
     const closing = store.close();
     await expect(store.count({ project: freshProject(), resource: "r" }, {})).rejects.toBeInstanceOf(StoreUnavailable);
     await Promise.all([writing, closing, store.close()]);
-    expect(store.health()).toEqual({ reachable: false });
+    expect(store.health()).toMatchObject({ reachable: false });
     await eventually(async () => expect(await connections()).toBe(before - 1));
   });
 

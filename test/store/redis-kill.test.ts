@@ -73,7 +73,7 @@ describe("a Redis that is killed while it is written to, with appendfsync always
       await lanes.redis.kill("SIGKILL");
       for (const failure of await Promise.all(writing)) if (failure instanceof OutcomeUnknown) outcomes.unknown += 1;
       await lanes.redis.restart();
-      await eventually(() => expect(lanes.store.health()).toEqual({ reachable: true }));
+      await eventually(() => expect(lanes.store.health()).toMatchObject({ reachable: true }));
       await checkLanes(lanes.store, lanes.states);
     }
     expect(outcomes.settled).toBeGreaterThan(moments * laneCount);

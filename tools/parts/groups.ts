@@ -20,6 +20,7 @@ import { redisJson } from "./redis-json.ts";
 import { redisServer } from "./redis-server.ts";
 import { s3Server } from "./s3.ts";
 import { schemathesis } from "./schemathesis.ts";
+import { valkeyServer } from "./valkey-server.ts";
 import { wrk } from "./wrk.ts";
 
 const redis: readonly Part[] = [redisServer, redisJson];
@@ -32,6 +33,7 @@ const fixed = {
   store: redis,
   http: redis,
   security: redis,
+  valkey: [...redis, valkeyServer],
   process: [...redis, ...kubernetes, chromium, nginx, openapiTypescript, s3Server],
   operator: [...redis, ...kubernetes, helm],
   chart: [...kubernetes, helm, lua, foreignCrds],
@@ -62,7 +64,7 @@ type ClusterGroup = keyof typeof clusterGroups;
 /** Kinds of tests that a commit must pass. */
 const testGroups = [
   ...["unit", "meta", "store", "http", "security", "process", "operator", "chart", "observability"],
-  ...["image", "e2e"],
+  ...["valkey", "image", "e2e"],
 ] as readonly (FixedGroup | ClusterGroup)[];
 
 const composed = {

@@ -31,6 +31,10 @@ export interface Lane {
   readonly projects: readonly Project[];
   /** Test files at a time. */
   readonly workers: number;
+  /** The only files of those projects, from the root; all of them by default. */
+  readonly files?: readonly string[];
+  /** Variables of its environment, such as which server is started for Redis. */
+  readonly env?: () => Readonly<Record<string, string | undefined>>;
 }
 
 /** Where a lane leaves its reports, from the root. */
@@ -61,7 +65,7 @@ async function runLane(root: string, lane: Lane): Promise<Verdicts> {
   const path = join(root, reportOf(lane));
   await rm(path, { force: true });
   const code = await vitest(root, lane, path);
-  const expected = await testFiles(root, lane.projects);
+  const expected = lane.files ?? (await testFiles(root, lane.projects));
   const verdicts = verdictsOf(await reportOrNothing(path), root, expected);
   const empty = lane.projects.filter((project) => !expected.some((file) => file.startsWith(`test/${project}/`)));
   const complaints = empty.map((project) => `There is no test in test/${project}`);
@@ -81,11 +85,13 @@ async function vitest(root: string, lane: Lane, report: string): Promise<number 
       `--reporter=${join(root, "tools/test-run/time-reporter.ts")}`,
     ],
     ...["--reporter=json", `--outputFile.json=${report}`],
+    ...(lane.files ?? []),
   ];
   const env = {
     ...process.env,
     JSONPLANE_TEST_TIMES: join(root, timesOf(lane)),
     JSONPLANE_PART_STARTS: join(root, startsFile),
+    ...lane.env?.(),
   };
   const child = spawn("vitest", args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
   return await endOf(child, join(root, report));

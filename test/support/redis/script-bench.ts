@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connect } from "../../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
+import { createConnectedEngine } from "../../../dataplane/store/redis/engine.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 
 export interface ScriptBench {
@@ -22,9 +23,12 @@ export function useScriptBench(): ScriptBench {
   beforeAll(async () => {
     redis = await startRedis();
     client = new Redis({ port: redis.port, host: redis.host });
-    redisClient = createRedisClient(
+    const plain = createRedisClient(
       await connect({ target: parseRedisUrl(redis.url), commandTimeout: 5_000, name: "test" }),
     );
+    const engine = createConnectedEngine();
+    await engine.identify(plain.read);
+    redisClient = engine.adapt(plain);
   });
   beforeEach(async () => {
     await client.flushall();
