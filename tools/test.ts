@@ -3,8 +3,8 @@
 //
 // - `check`: static checks, unit and meta tests, the gate before a push
 // - `check NAME`: one static check, style, types or layers
-// - `test`: the parts, then everything that a commit must pass, and its record, which `npm run spec`
-//   reads
+// - `test`: the parts, then everything that a commit must pass, and its record, which
+//   `npm run spec` reads
 // - `test nightly`: the same with many cases instead of few, then what takes too long for a commit
 // - `test valkey`: those tests of `store` and `http` that a commit must pass on Valkey, too
 // - `test PROJECT`: the parts of one kind of test, then vitest, which gets the further arguments

@@ -11,7 +11,12 @@ const page = readFileSync(new URL("../../docs/reference/redis.md", import.meta.u
 describe("docs/reference/redis.md", () => {
   it("lists the engines that a replica calls tested, and no others", () => {
     const [, table = ""] = /^\| server, JSON module \| tested \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
-    expect(table.split("\n").slice(0, -1).map((row) => row.split("|")[1]?.trim())).toEqual(testedEngines);
+    expect(
+      table
+        .split("\n")
+        .slice(0, -1)
+        .map((row) => row.split("|")[1]?.trim()),
+    ).toEqual(testedEngines);
   });
 
   const users = ["jsonplane-operator", "jsonplane-dataplane", "jsonplane-backup"] as const;

@@ -78,8 +78,8 @@ describe.each(names.map((name, at) => [name, texts[at] ?? ""] as const))("workfl
   });
 });
 
-it("there is a check, a run on real clusters of three minor versions, a nightly run and a release", async () => {
-  expect([...names].sort()).toEqual(["check.yml", "e2e.yml", "nightly.yml", "release.yml"]);
+it("there is a check, a run on real clusters of three minor versions, one on other engines, a nightly run and a release", async () => {
+  expect([...names].sort()).toEqual(["check.yml", "e2e.yml", "engines.yml", "nightly.yml", "release.yml"]);
   const { jobs } = parse(await readFile(join(folder, "e2e.yml"), "utf8")) as Workflow;
   expect(jobs["kind"]?.strategy?.matrix["kubernetes"]).toHaveLength(3);
 });
@@ -90,6 +90,7 @@ const tiers = /\b(?:make (?:check|test|e2e)|npm test -- \w+)\b/g;
 it.each([
   ["check.yml", ["make check", "make test"], ["pull_request", "push"]],
   ["e2e.yml", ["make e2e"], ["pull_request", "push", "schedule"]],
+  ["engines.yml", ["npm test -- store", "npm test -- http"], ["pull_request", "schedule", "workflow_dispatch"]],
   ["nightly.yml", ["npm test -- nightly"], ["schedule", "workflow_dispatch"]],
   ["release.yml", ["make check"], ["push"]],
 ])("%s runs its tiers of tests, %j, on %j", (name, commands, events) => {

@@ -1,5 +1,5 @@
--- Purpose: comes before every script on valkey-json, and gives it the replies of RedisJSON: types as
--- texts, and `\u001f` where valkey-json writes `\u001F`.
+-- Purpose: comes before every script on valkey-json, and gives it the replies of RedisJSON: types
+-- as texts, and `\u001f` where valkey-json writes `\u001F`.
 local redis = (function(server)
   local function as_texts(types)
     for at = 1, types and #types or 0 do
