@@ -90,18 +90,28 @@ describe("when Redis", () => {
     await store.close();
   });
 
-  it("says what it is, readiness and a metric do", async () => {
+  it("says what it is, readiness and a metric do, also when another server takes its place", async () => {
     const store = await openRedisStore({ url: redis.url });
     const served = await serveFrom(store, [shop]);
-    const { engine } = store.health();
-    expect(engine?.version).toMatch(/^\d+\.\d+\.\d+$/);
-    const named = `store: ${engine?.name} ${engine?.version}, ${engine?.json} ${engine?.jsonVersion}`;
-    expect((await send(served.adminUrl, "/readyz")).text.startsWith(`ok\n${named}`)).toBe(true);
-    expect((await send(served.adminUrl, "/metrics")).text).toContain(
-      `\njsonplane_store_info{server="${engine?.name}",version="${engine?.version}",json="${engine?.json}",` +
-        `json_version="${engine?.jsonVersion}",tested="${engine?.tested}"} 1\n`,
-    );
+    const expectNamed = async () => {
+      const { engine } = store.health();
+      const named = `store: ${engine?.name} ${engine?.version}, ${engine?.json} ${engine?.jsonVersion}`;
+      expect((await send(served.adminUrl, "/readyz")).text).toBe(
+        `ok\n${named}${engine?.tested ? "" : " (not tested)"}\n`,
+      );
+      expect((await send(served.adminUrl, "/metrics")).text).toContain(
+        `\njsonplane_store_info{server="${engine?.name}",version="${engine?.version}",json="${engine?.json}",` +
+          `json_version="${engine?.jsonVersion}",tested="${engine?.tested}"} 1\n`,
+      );
+    };
+    expect(store.health().engine?.jsonVersion).toMatch(/^[1-9]\d*\.\d+\.\d+$/);
+    await expectNamed();
+    await redis.kill();
+    const other = await startRedis({ port: redis.port, json: false });
+    await eventually(() => expect(store.health().engine).toMatchObject({ jsonVersion: "0.0.0", tested: false }));
+    await eventually(expectNamed);
     await served.plane.close();
     await store.close();
+    await other.stop();
   });
 });

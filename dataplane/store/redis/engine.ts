@@ -3,7 +3,7 @@
 // nothing that is stored has a part in it.
 
 import { readFileSync } from "node:fs";
-import { isErrorReply } from "../../../core/redis/failure.ts";
+import { isForbidden, RedisFault } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, textOf } from "../../../core/redis/reply.ts";
 import { type Script, scriptOf } from "../../../core/redis/script.ts";
@@ -136,7 +136,7 @@ async function helloFacts(read: RedisClient["read"]): Promise<HelloFacts | undef
       modules: new Map(modules.map((module) => [textOf(module.get("name")), Number(module.get("ver"))])),
     };
   } catch (error) {
-    if (isErrorReply(error)) return undefined;
+    if (error instanceof RedisFault || isForbidden(error)) return undefined;
     throw error;
   }
 }
