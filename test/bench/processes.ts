@@ -16,10 +16,17 @@ export interface BenchServer<T> {
   stop(): Promise<void>;
 }
 
-/** `file` is a path of this folder, or an absolute one. */
-export async function startServer<T>(file: string, args: readonly string[]): Promise<BenchServer<T>> {
+/** `file` is a path of this folder, or an absolute one. `env` is added to that of this process. */
+export async function startServer<T>(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<BenchServer<T>> {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const child = spawn(process.execPath, [path, ...args], {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    env: { ...process.env, ...env },
+  });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
   return {

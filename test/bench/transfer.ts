@@ -1,13 +1,15 @@
 // `npm run bench -- transfer`: how many objects a second an import writes and an export reads, as
-// ratios to Redis without a service, in turn. Exits 1 below the goal.
+// ratios to Redis without a service, in turn. Exits 1 below the goal. With `--objects N` it
+// measures memory instead.
 
 import { Redis } from "ioredis";
-import { readArguments } from "../../tools/script-arguments.ts";
+import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { cpuOfProcess, cpuOfRedis } from "./cpu.ts";
 import { bareReadRate, exportedObjects, exportRate, fillForExport, keysOfExported } from "./export.ts";
 import { lengthOf, machine, median, printTable, ratiosOf, spread } from "./figures.ts";
 import { bareRate, importRate, storedTexts } from "./import.ts";
+import { measureLargeTransfer } from "./large-transfer.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import type { Plane } from "./stage.ts";
 
@@ -22,7 +24,8 @@ interface Direction {
 }
 
 export async function measureTransfer(args: readonly string[]): Promise<void> {
-  readArguments({}, [], args);
+  const { values } = readArguments({ objects: { type: "string" } }, [], args);
+  if (values.objects !== undefined) return await measureLargeTransfer(wholeNumber("--objects", values.objects, 1));
   const { rounds } = lengthOf({ rounds: 5, seconds: 1 });
   console.log(`${rounds} rounds (${machine()})\n`);
   const redis = await startRedis();
