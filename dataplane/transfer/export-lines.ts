@@ -3,6 +3,7 @@
 // objects are read, and what the log has had since then is read again. So the export has each
 // object as it was when the reading ended, or as a later write left it.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -185,6 +186,8 @@ class Exporting {
         reading = read();
         // It is thrown where it is awaited, unless the client has left before.
         reading.catch(() => undefined);
+        // So that Redis is asked for it before this batch takes the turn.
+        await nextTurn();
         try {
           yield batch.value;
         } finally {

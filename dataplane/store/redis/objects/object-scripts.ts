@@ -201,7 +201,10 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
     },
     async scan({ keys, set, version = "*", owner = "", after }) {
       const args = [keys.objectKeyPrefix, after, objectsPerScan, bytesPerCall, version, owner];
-      const reply = scriptReply(await redisClient.run(scan, [set, keys.indexSet], args));
+      const replied = redisClient.run(scan, [set, keys.indexSet], args);
+      // Who scans has the batch before to work on.
+      redisClient.sendNow();
+      const reply = scriptReply(await replied);
       if (reply.code === code.stale_index_set) return "stale";
       const texts = listOf(reply.rest[0]).map(optionalText);
       return { texts: texts.filter((text) => text !== undefined), after: textOf(reply.rest[1]) || undefined };
