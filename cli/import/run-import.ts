@@ -2,6 +2,7 @@
 // or not all of it was stored.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { untriedText } from "../../core/transfer/dry-run.ts";
 import { ExportFault } from "../../core/transfer/export-reader.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
@@ -51,6 +52,7 @@ async function send(upload: Upload, file: ExportFile, { mode, dryRun, fromLine }
   const { counts } = upload;
   const told = outcomes.filter((outcome) => counts[outcome] > 0).map((outcome) => `${counts[outcome]} ${outcome}`);
   note(`${dryRun ? "Would have imported" : "Imported"}: ${told.join(", ") || "nothing"}`);
+  if (dryRun) note(untriedText);
   return isAll && counts.refused === 0 ? 0 : 1;
 }
 

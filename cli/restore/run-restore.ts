@@ -10,6 +10,7 @@ import { mapLimited } from "../../core/map-limited.ts";
 import { idIn } from "../../core/object-id.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
+import { untriedText } from "../../core/transfer/dry-run.ts";
 import type { StoredItem } from "../../core/transfer/lines.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -66,11 +67,16 @@ export async function runRestore(word: string, settings: RestoreSettings): Promi
     }
     if (unseen.size > 0) note(`No backup that was read has ${[...unseen].join(", ")}`);
     isWhole &&= unseen.size === 0;
+    noteUntried(settings);
     return { ended: Promise.resolve(isWhole ? 0 : 1) };
   });
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function noteUntried({ dryRun }: RestoreSettings): void {
+  if (dryRun) note(untriedText);
+}
 
 async function open({ redis, keyring: file }: RestoreSettings, cleanup: Cleanup) {
   const keyring = await followKeyring({

@@ -5,6 +5,7 @@
 // do.
 
 import { Problem } from "../../core/errors/problem.ts";
+import { valueAt } from "../../core/json/members.ts";
 import type { LiveProject, LiveResource } from "../config/directory.ts";
 import { type DocumentPlan, problemOf } from "../documents/handler.ts";
 import { withInitialValue } from "../documents/initial-value.ts";
@@ -13,7 +14,10 @@ import { type ObjectRules, objectRules, validateStored } from "../objects/valida
 import { ownerOfStored, resourceFull } from "../objects/write.ts";
 import { writeConflict } from "../operation/steps.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
+import { uniqueIndex, uniqueValue } from "../store/entry-values.ts";
+import { hasExpired } from "../store/expiry.ts";
 import type { DocumentReads, DocumentWrites } from "../store/ports/documents.ts";
+import type { ObjectLists } from "../store/ports/lists.ts";
 import type { CreateOutcome, NewObject, ObjectReads, ObjectWrites, StoredObject } from "../store/ports/objects.ts";
 import { type CollectionRef, collectionOf, type DocumentRef, documentOf } from "../store/ports/refs.ts";
 
@@ -24,7 +28,7 @@ export type WriteMode = "create" | "replace";
 export type Written = "created" | "replaced" | "deleted" | "unchanged" | "expired";
 
 export interface ObjectTarget {
-  readonly store: ObjectReads & ObjectWrites;
+  readonly store: ObjectReads & ObjectWrites & Pick<ObjectLists, "candidates">;
   readonly collection: CollectionRef;
   readonly resource: LiveResource;
   readonly rules: ObjectRules;
@@ -113,11 +117,31 @@ export async function deleteObject({ store, collection }: ObjectTarget, id: stri
   return (await store.remove(collection, id, {})) ? "deleted" : "unchanged";
 }
 
-/** What writeObject would come to now, as far as reading the object tells. */
+/** What writeObject would come to now, but for what `untriedText` names. */
 export async function tryObject(target: ObjectTarget, object: NewObject, mode: WriteMode): Promise<Written> {
-  const stored = await target.store.read(target.collection, object.id, {});
-  if (stored === undefined) return "created";
-  return isSame(object, stored, mode) ? "unchanged" : "replaced";
+  const { store, collection } = target;
+  if (collection.expiry !== undefined && hasExpired(collection.expiry, object.text, Date.now())) return "expired";
+  const stored = await store.read(collection, object.id, {});
+  if (stored !== undefined && isSame(object, stored, mode)) return "unchanged";
+  await requireUnique(target, object, stored);
+  return stored === undefined ? "created" : "replaced";
+}
+
+/** Among what is stored. An index that is not ready doesn't tell. */
+async function requireUnique(
+  { store, collection, resource: { config } }: ObjectTarget,
+  { id, text }: NewObject,
+  stored: StoredObject | undefined,
+): Promise<void> {
+  for (const rule of config.unique ?? []) {
+    const value = uniqueValue(rule, (path) => valueAt(text, path));
+    // Values that an update leaves as they are may be those of others from before the rule.
+    if (value === undefined || (stored && uniqueValue(rule, (path) => valueAt(stored.text, path)) === value)) continue;
+    const field = uniqueIndex(rule);
+    const found = await store.candidates(collection, {}, { index: field.name, field, equals: value }, 1);
+    const isTaken = found.outcome === "found" ? found.ids.some((each) => each !== id) : found.outcome === "too_many";
+    if (isTaken) throw notUnique(rule);
+  }
 }
 
 export interface ValueTarget extends Pick<DocumentPlan, "project" | "rootKey" | "caller"> {

@@ -44,6 +44,7 @@ const shop = project(
   }),
   withResource("locked", { access: { create: "Nobody" } }),
   withResource("logged", { changes: log }),
+  withResource("carts", { expiry: { field: { name: "until", path: ["until"] } } }),
   withRootKey("settings", { initialValue: '{"theme":"light"}' }),
   withLimits({ maxObjectBytes: 100_000, maxDocumentBytes: 100_000 }),
 );
@@ -208,6 +209,16 @@ describeServedOnBothStores("an import", (serve) => {
     expect(summary).toMatchObject({ dryRun: true, created: 1, unchanged: 1, refused: 2 });
     expect(await summaryOf(served, body, "?_dryRun=true&_mode=replace")).toMatchObject({ created: 1, replaced: 1 });
     expect(await stored(served)).toHaveLength(1);
+  });
+
+  it("knows in a dry run values that another object has, and what has expired", async () => {
+    await summaryOf(served, books(2));
+    const [own, taken] = [bookText(1, { isbn: '"1"', price: "7" }), bookText(7, { isbn: '"1"' })];
+    const body = lineOf(own) + lineOf(taken) + lineOf(objectOf(8, { until: '"2026-01-01T00:00:00Z"' }).text, "carts");
+    const tried = await summaryOf(served, body, "?_dryRun=true&_mode=replace");
+    expect(tried).toMatchObject({ replaced: 1, refused: 1, expired: 1, errors: [{ line: 2, code: "not_unique" }] });
+    const done = await summaryOf(served, body, "?_mode=replace");
+    expect(done).toEqual({ ...tried, dryRun: false });
   });
 
   it("stops where a quota of the project is full", async () => {
