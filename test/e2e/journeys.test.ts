@@ -253,9 +253,9 @@ describe("an installation", () => {
 
   journey("has its data back from a backup after Redis lost its volume, as the guide says", async () => {
     const blocks = fencedBlocks(await readFile(backupGuide, "utf8"));
-    const [listing = "", restoring = "", backingUp = ""] = blocks
-      .filter(({ words }) => words.includes("chart"))
-      .map(({ text }) => text);
+    const [listing = "", restoring = "", backingUp = ""] = ["restore-list", "restore-1", "backup-now"].map(
+      (job) => blocks.find(({ text }) => text.includes(`job ${job} `))?.text,
+    );
     await target.apply(blocks.find(({ text }) => text.startsWith("# backups.yaml"))?.text ?? "");
     const count = await asked(`${load}/load/api/items?_limit=1`).then(counted);
     const [, stored = ""] = /e2e-load\/load: (\d+) objects and values/.exec(await target.paste(backingUp)) ?? [];

@@ -11,7 +11,7 @@ import type { CompiledProject } from "../../core/config/types.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { DataEntry } from "../../operator/model/data-inventory.ts";
 import { begunPublisher, entry, inventoryWith, openRedisClient } from "../support/fleet/publishing.ts";
-import { inNamespace, project, withResource, withRootKey } from "../support/http/projects.ts";
+import { inNamespace, type Modifier, project, withResource, withRootKey } from "../support/http/projects.ts";
 import { runProgram } from "../support/process/run-program.ts";
 import { temporaryFolder } from "../support/process/temporary-folder.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
@@ -32,6 +32,7 @@ const unique = [{ fields: [{ name: "isbn", path: ["isbn"] }] }] as const;
 
 /** Books of the shop, whose changes are logged. */
 export const logged = { ...books, changes };
+export const ofBooks = { indexes: ["price"], unique, changes } as const;
 /** How many of them there are. */
 export const count = 260;
 
@@ -75,15 +76,18 @@ export const bucketFlags = (): readonly string[] => [
   ...["--s3-secret-access-key", s3.secretAccessKey],
 ];
 
-/** An empty Redis to which an operator has published: every object has another UID than before. */
-export async function anew(): Promise<void> {
+/**
+ * An empty Redis to which an operator has published: every object has another UID than before.
+ * `limited` changes the shop.
+ */
+export async function anew(limited: Modifier = (parts) => parts): Promise<void> {
   const admin = await openRedisClient(redis.url);
   await admin.write("x", "FLUSHALL");
   const publisher = await begunPublisher({ redisClient: admin, keyring: parseKeyring(keyringText) });
   const publish = (parts: CompiledProject, ...entries: readonly DataEntry[]) =>
     publisher.publish(parts, inventoryWith(...entries));
   await publish(
-    project("shop", withResource("books", { indexes: ["price"], unique, changes }), withRootKey("flags")),
+    project("shop", withResource("books", { ...ofBooks }), withRootKey("flags"), limited),
     entry("books"),
     entry("flags", { what: "rootkey" }),
   );
@@ -100,12 +104,12 @@ export const restore = (place: string, ...words: readonly string[]) => {
 
 export async function stored() {
   const all = { offset: 0, limit: 1_000, descending: false };
-  const [ofBooks, ofPosts, read] = await Promise.all([
+  const [storedBooks, ofPosts, read] = await Promise.all([
     pageByCreation(store, books, {}, all),
     pageByCreation(store, posts, {}, all),
     store.readAt(flags, []),
   ]);
-  return { books: ofBooks.texts, posts: ofPosts.texts, flags: read.outcome === "found" ? read.text : undefined };
+  return { books: storedBooks.texts, posts: ofPosts.texts, flags: read.outcome === "found" ? read.text : undefined };
 }
 export async function report() {
   const admin = await openRedisClient(redis.url);
