@@ -78,7 +78,7 @@ export function headLine({ resources, rootKeys, exportedAt, ...others }: ExportH
 export function itemLine(item: ExportItem): string {
   switch (item.kind) {
     case "object":
-      return objectLines(item.resource, [item.text]);
+      return `${objectBegin(item.resource)}${item.text}${objectEnd}`;
     case "value":
       return `{"rootKey":${JSON.stringify(item.rootKey)},"value":${item.text}}\n`;
     case "deleted":
@@ -88,12 +88,12 @@ export function itemLine(item: ExportItem): string {
   }
 }
 
-/** The lines of several objects of one resource. */
-export function objectLines(resource: string, texts: readonly string[]): string {
-  if (texts.length === 0) return "";
-  const begin = `{"resource":${JSON.stringify(resource)},"object":`;
-  return `${begin}${texts.join(`}\n${begin}`)}}\n`;
+/** What stands in front of the text of an object in its line. */
+export function objectBegin(resource: string): string {
+  return `{"resource":${JSON.stringify(resource)},"object":`;
 }
+
+export const objectEnd = "}\n";
 
 export function endLine({ lines, sha256, position }: ExportEnd): string {
   return `${JSON.stringify({ end: true, lines, sha256, position })}\n`;
