@@ -13,6 +13,7 @@ import { importCommand } from "./import/command.ts";
 import { initCommand } from "./init/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { restoreCommand } from "./restore/command.ts";
+import { typesCommand } from "./types/command.ts";
 import { validateCommand } from "./validate/command.ts";
 import { watchCommand } from "./watch/command.ts";
 
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   initCommand,
   devCommand,
   validateCommand,
+  typesCommand,
   watchCommand,
   exportCommand,
   importCommand,

@@ -27,9 +27,14 @@ import { missingProject, referrerOf } from "./missing-project.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
-export interface CompiledManifests {
+interface Findings {
   readonly problems: readonly SourceProblem[];
   readonly notes: readonly SourceNote[];
+}
+
+export interface CompiledManifests extends Findings {
+  /** As they would be served, but without signing keys. By `<namespace>/<name>`. */
+  readonly configs: ReadonlyMap<string, CompiledProject>;
 }
 
 export async function compileManifests(checked: CheckedManifests): Promise<CompiledManifests> {
@@ -40,7 +45,7 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
   const projects = ownProjects.map(projectRefOf);
   const secrets = new Map(checked.secrets.map(({ secret }) => [keyOfProject(secret.metadata), secret]));
   const checkResource = createResourceCheck();
-  const all: CompiledManifests[] = [];
+  const all: Findings[] = [];
   const configs = new Map<string, CompiledProject>();
   for (const [key, bundle] of groupByProject(objects)) {
     const project = bundle.project ?? standIn(bundle.ref);
@@ -69,7 +74,7 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
   });
   all.push({ problems: [], notes: sized });
   all.push({ problems: [], notes: checked.manifests.flatMap((each) => issuerWarnings(each, "any cluster")) });
-  return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
+  return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes), configs };
 }
 
 interface Folder {
@@ -84,7 +89,7 @@ interface Folder {
  * Why nothing can be copied into a Project, as its condition Populated would say. The Project to
  * copy from may stand in the cluster, and what that lacks in a manifest that was refused.
  */
-function copyProblems({ projects, configs, sources, isWhole }: Folder): readonly CompiledManifests[] {
+function copyProblems({ projects, configs, sources, isWhole }: Folder): readonly Findings[] {
   return [...projects.values()].flatMap((project) => {
     if (project.spec.dataSourceRef === undefined || !projects.has(keyOfProject(sourceOf(project)))) return [];
     const { why } = planFolderCopy(project, projects, configs);
@@ -151,14 +156,14 @@ function isProject(object: CustomResource): object is Project {
 /** Nothing is fetched, and which issuers a platform allows is not known here. */
 const everyIssuer: IssuersContext = { isAllowed: () => true, lookUp: () => ({ state: "assumed" }) };
 
-const nothing: CompiledManifests = { problems: [], notes: [] };
+const nothing: Findings = { problems: [], notes: [] };
 
 interface ResultContext {
   readonly sources: ReadonlyMap<string, SourcedObject>;
   readonly checked: CheckedManifests;
 }
 
-function resultOf(verdict: Verdict, { sources, checked }: ResultContext): CompiledManifests {
+function resultOf(verdict: Verdict, { sources, checked }: ResultContext): Findings {
   const source = sources.get(verdict.uid);
   if (source === undefined) return nothing;
   if (!verdict.accepted) {
@@ -176,7 +181,7 @@ function resultOf(verdict: Verdict, { sources, checked }: ResultContext): Compil
   return { problems: [], notes };
 }
 
-function problemsOf({ faults }: Refusal, source: SourcedObject | undefined): CompiledManifests {
+function problemsOf({ faults }: Refusal, source: SourcedObject | undefined): Findings {
   if (source === undefined) return nothing;
   return { problems: faults.map((fault) => located(source, faultAt(fault))), notes: [] };
 }
@@ -193,10 +198,7 @@ interface AbsentProjectContext {
 }
 
 /** Says once that the Project is missing, unless it may be there and have problems of its own. */
-function absentProject(
-  bundle: ProjectObjects,
-  { sources, checked, projects }: AbsentProjectContext,
-): CompiledManifests {
+function absentProject(bundle: ProjectObjects, { sources, checked, projects }: AbsentProjectContext): Findings {
   const { namespace, name } = bundle.ref;
   const isInvalid = checked.problems.some(({ subject }) => subject === `Project/${namespace}/${name}`);
   // It may be in what can't be read.

@@ -39,6 +39,12 @@ export interface SourcedObject {
   plainText(pointer: string): string | undefined;
 }
 
+/** By file, line and column: problems at one position keep the order in which they were found. */
+export function byPosition(one: SourceProblem, other: SourceProblem): number {
+  if (one.file !== other.file) return one.file < other.file ? -1 : 1;
+  return one.line - other.line || one.column - other.column;
+}
+
 /** `file:line:column: Kind/namespace/name /pointer: message`, on one line. */
 export function problemLine(problem: SourceProblem): string {
   const { file, line, column, subject, pointer, message } = problem;

@@ -4,7 +4,7 @@
 import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
-import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
+import { byPosition, noteLine, problemLine, type SourceProblem } from "../manifests/source.ts";
 import type { CredentialFiles } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
 import { ServerAway, ServiceRefused } from "../service/service.ts";
@@ -27,12 +27,12 @@ export async function runValidate(
   if (read === undefined) return 1;
   const checked = checkManifests(read);
   const compiled = await compileManifests(checked);
-  const problems = sorted([...checked.problems, ...compiled.problems]);
+  const problems = [...checked.problems, ...compiled.problems].toSorted(byPosition);
   // Where there is a problem, a note adds nothing.
   const positions = new Set(problems.map(positionOf));
-  const notes = sorted<SourceNote>([...read.notes, ...compiled.notes]).filter(
-    (note) => !positions.has(positionOf(note)),
-  );
+  const notes = [...read.notes, ...compiled.notes]
+    .toSorted(byPosition)
+    .filter((note) => !positions.has(positionOf(note)));
   for (const note of notes) out(noteLine(note));
   for (const problem of problems) out(problemLine(problem));
   if (problems.length > 0) {
@@ -82,12 +82,4 @@ function counted(found: readonly SourceProblem[], what: string): string {
 
 function positionOf({ file, line, column }: SourceProblem): string {
   return `${file}:${line}:${column}`;
-}
-
-/** By file, line and column; problems at one position keep the order in which they were found. */
-function sorted<T extends SourceProblem>(problems: readonly T[]): readonly T[] {
-  return problems.toSorted((a, b) => {
-    if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-    return a.line - b.line || a.column - b.column;
-  });
 }

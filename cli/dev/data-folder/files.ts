@@ -1,12 +1,12 @@
-// Files that only the owner may read, written in one step: a crash leaves the old content or the
+// Files that only the owner may read unless told otherwise, written in one step: a crash leaves the old content or the
 // new one.
 
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 
-export async function writeAtomically(file: string, content: string | Uint8Array): Promise<void> {
+export async function writeAtomically(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
-  const handle = await open(temporary, "wx", 0o600);
+  const handle = await open(temporary, "wx", mode);
   try {
     await handle.writeFile(content);
     await handle.sync();

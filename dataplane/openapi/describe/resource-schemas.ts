@@ -154,7 +154,8 @@ function pageSchema(stored: JsonObject): JsonObject {
   };
 }
 
-function isPlain(schema: JsonObject): boolean {
+/** Whether members can be added to it: then what is stored is one object with `id` and `_metadata`. */
+export function isPlain(schema: JsonObject): boolean {
   return Object.keys(schema).every((keyword) => plain.has(keyword) || keyword.startsWith("x-"));
 }
 

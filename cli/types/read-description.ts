@@ -1,0 +1,75 @@
+// The OpenAPI document of a project: made of a folder of manifests as dev mode makes it, or read
+// from the project's URL. Throws ServiceRefused and ServerAway for a person to read.
+
+import { systemClock } from "../../core/clock.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
+import type { CompiledProject, Json } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
+import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import { createDescriptions } from "../../dataplane/openapi/descriptions.ts";
+import { checkManifests } from "../manifests/check-manifests.ts";
+import { compileManifests } from "../manifests/compile-manifests.ts";
+import { readManifests } from "../manifests/read-manifests.ts";
+import { byPosition, problemLine } from "../manifests/source.ts";
+import { baseUrlOf, requireType, type Service, ServiceRefused, textOf } from "../service/service.ts";
+
+/** `project` = `<namespace>/<name>`, needed where there are several. */
+export async function describeFolder(folder: string, project: string | undefined): Promise<Json> {
+  const checked = checkManifests(await readManifests(folder));
+  const compiled = await compileManifests(checked);
+  const problems = [...checked.problems, ...compiled.problems].toSorted(byPosition);
+  if (problems.length > 0) throw new ServiceRefused(problems.map(problemLine).join("\n"));
+  return await documentOf(chosen(folder, compiled.configs, project));
+}
+
+function chosen(folder: string, projects: ReadonlyMap<string, CompiledProject>, wanted?: string): CompiledProject {
+  const names = [...projects.keys()].toSorted();
+  const [first] = names;
+  if (first === undefined) throw new ServiceRefused(`${folder}: there is no Project here`);
+  if (wanted === undefined && names.length > 1) {
+    throw new ServiceRefused(`${folder} has several Projects: choose one with --project: ${names.join(", ")}`);
+  }
+  const project = projects.get(wanted ?? first);
+  if (project === undefined) throw new ServiceRefused(`${folder} has no Project ${wanted}, but ${names.join(", ")}`);
+  return project;
+}
+
+async function documentOf(project: CompiledProject): Promise<Json> {
+  const { directory, put } = createMemoryDirectory(systemClock);
+  put(project);
+  const [live] = directory.loaded();
+  if (live === undefined) throw new Error(`${keyOfProject(project.project)} is not live`);
+  const { bytes } = await createDescriptions().of(live, "", { runFairly: async (work) => work() });
+  return JSON.parse(Buffer.from(bytes).toString());
+}
+
+export interface ServedDescription {
+  readonly document: Json;
+  readonly tag: string | undefined;
+}
+
+/** Undefined where it still has the tag. */
+export async function readServed(
+  service: Service,
+  text: string,
+  tag: string | undefined,
+): Promise<ServedDescription | undefined> {
+  const url = new URL(`${baseUrlOf(text.replace(/\/openapi\.json$/, ""))}/openapi.json`);
+  const response = await unlessUnchanged(() =>
+    service.read(url, { Accept: "application/json", ...(tag !== undefined && { "If-None-Match": tag }) }),
+  );
+  if (response === undefined) return undefined;
+  requireType(response, url, "application/json", "an OpenAPI document");
+  const document = parseOrUndefined(await textOf(response, url));
+  if (document === undefined) throw new ServiceRefused(`${url.href} is no JSON`);
+  return { document: document as Json, tag: response.headers.get("etag") ?? undefined };
+}
+
+async function unlessUnchanged(read: () => Promise<Response>): Promise<Response | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ServiceRefused && error.status === 304) return undefined;
+    throw error;
+  }
+}
