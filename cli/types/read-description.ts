@@ -9,17 +9,27 @@ import { createMemoryDirectory } from "../../dataplane/config/memory-directory.t
 import { createDescriptions } from "../../dataplane/openapi/descriptions.ts";
 import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
-import { readManifests } from "../manifests/read-manifests.ts";
+import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
 import { byPosition, problemLine } from "../manifests/source.ts";
 import { baseUrlOf, requireType, type Service, ServiceRefused, textOf } from "../service/service.ts";
 
 /** `project` = `<namespace>/<name>`, needed where there are several. */
 export async function describeFolder(folder: string, project: string | undefined): Promise<Json> {
-  const checked = checkManifests(await readManifests(folder));
+  const checked = checkManifests(await readOrRefuse(folder));
   const compiled = await compileManifests(checked);
   const problems = [...checked.problems, ...compiled.problems].toSorted(byPosition);
-  if (problems.length > 0) throw new ServiceRefused(problems.map(problemLine).join("\n"));
+  if (problems.length > 0)
+    throw new ServiceRefused([`${folder} is not valid:`, ...problems.map(problemLine)].join("\n"));
   return await documentOf(chosen(folder, compiled.configs, project));
+}
+
+async function readOrRefuse(folder: string): Promise<ReadManifests> {
+  try {
+    return await readManifests(folder);
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;
+    throw new ServiceRefused(`${folder}: no such file or folder`, { cause });
+  }
 }
 
 function chosen(folder: string, projects: ReadonlyMap<string, CompiledProject>, wanted?: string): CompiledProject {

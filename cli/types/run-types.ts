@@ -30,16 +30,14 @@ export async function runTypes(source: string, settings: TypesSettings): Promise
     if (settings.watch && settings.out === undefined) throw new ServiceRefused("--watch needs --out FILE");
     const types = isUrl(source) ? ofService(source, settings, cleanup.stopping) : ofFolder(source, settings);
     if (settings.watch) return { ended: follow(types, settings, cleanup) };
-    const text = await types.make();
-    if (text !== undefined) await write(text, settings);
+    await write(await types.make(), settings);
     return { ended: Promise.resolve(0) };
   });
 }
 
 interface Types {
-  /** Undefined where they are as they were. */
-  make(): Promise<string | undefined>;
-  /** Calls back when they may be others; at once for what changed before. Undefined = nobody says so. */
+  make(): Promise<string>;
+  /** Where they are made of files, whose changes are noticed; otherwise one has to ask again. */
   readonly folder?: string;
 }
 
@@ -53,12 +51,13 @@ function ofFolder(folder: string, { project, format }: TypesSettings): Types {
 
 function ofService(url: string, settings: TypesSettings, signal: AbortSignal): Types {
   const service = createService({ fetch, authorization: credentialFrom(settings), signal });
+  let text = "";
   let tag: string | undefined;
   return {
     async make() {
       const served = await readServed(service, url, tag);
-      if (served === undefined) return undefined;
-      const text = typesText(describeApi(served.document), settings.format);
+      if (served === undefined) return text;
+      text = typesText(describeApi(served.document), settings.format);
       tag = served.tag;
       return text;
     },
@@ -94,8 +93,7 @@ async function follow(types: Types, settings: TypesSettings, cleanup: Cleanup): 
 /** Makes and writes the types; what a person should read if that fails, otherwise nothing. */
 async function failureOf(types: Types, settings: TypesSettings): Promise<string> {
   try {
-    const text = await types.make();
-    if (text !== undefined) await write(text, settings);
+    await write(await types.make(), settings);
     return "";
   } catch (error) {
     const refusal = refusalOf(error);

@@ -119,8 +119,23 @@ export function comment(
       ?.replaceAll("*/", "*\\/")
       .trim()
       .split(/\r\n|[\n\r\u2028\u2029]/u) ?? [];
-  const lines = [...said, ...(isDeprecated ? ["@deprecated"] : [])].filter((line, at) => line !== "" || at > 0);
+  const wrapped = said.flatMap((line) => wrap(line, maxLine - indent.length - " * ".length));
+  const lines = [...wrapped, ...(isDeprecated ? ["@deprecated"] : [])].filter((line, at) => line !== "" || at > 0);
   if (lines.length === 0) return [];
-  if (lines.length === 1) return [`${indent}/** ${lines[0]} */`];
+  const [line = ""] = lines;
+  const isShort = lines.length === 1 && indent.length + line.length + "/**  */".length <= maxLine;
+  if (isShort) return [`${indent}/** ${line} */`];
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
+}
+
+/** A word that is longer keeps a line of its own. */
+function wrap(text: string, width: number): readonly string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line === "") lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

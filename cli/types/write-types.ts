@@ -1,5 +1,5 @@
-// Writes what a project's clients need to know as a file: TypeScript types, or JSON Schemas with the
-// same names.
+// Writes what a project's clients need to know as a file: TypeScript types, or JSON Schemas with
+// the same names.
 
 import type { DescribedApi, DescribedResource } from "./describe-api.ts";
 import type { Definition } from "./named-schemas.ts";

@@ -74,6 +74,8 @@ describe.each(pages)("%s", (page) => {
     // live-pages.test.ts and client-guide.test.ts.
     if (page === "docs/how-to/use-from-a-browser.md") known.push("ts", "html");
     if (page === "docs/how-to/use-the-client.md") known.push("ts");
+    // Compiled in test/process/types.test.ts.
+    if (page === "docs/how-to/typescript-types.md") known.push("ts");
     if (page === "docs/how-to/feature-flags.md") known.push("html");
     expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([]);
   });

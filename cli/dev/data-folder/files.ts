@@ -1,5 +1,5 @@
-// Files that only the owner may read unless told otherwise, written in one step: a crash leaves the old content or the
-// new one.
+// Files that only the owner may read unless told otherwise, written in one step: a crash leaves the
+// old content or the new one.
 
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";

@@ -154,7 +154,7 @@ function pageSchema(stored: JsonObject): JsonObject {
   };
 }
 
-/** Whether members can be added to it: then what is stored is one object with `id` and `_metadata`. */
+/** Whether `id` and `_metadata` can be added to it: then what is stored is one object. */
 export function isPlain(schema: JsonObject): boolean {
   return Object.keys(schema).every((keyword) => plain.has(keyword) || keyword.startsWith("x-"));
 }

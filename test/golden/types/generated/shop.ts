@@ -53,7 +53,10 @@ export interface BookCreate {
   notes?: unknown;
 }
 
-/** The fields to change. The others keep their values, and the whole object must match the resource's schema. */
+/**
+ * The fields to change. The others keep their values, and the whole object must match the
+ * resource's schema.
+ */
 export interface BookPatch {
   title?: string;
   /** Default: `"new"`, filled in where a new object lacks it. */
@@ -118,7 +121,10 @@ export type BookSort =
 export interface Metadata {
   /** Time of creation, as Unix time in seconds. */
   created: number;
-  /** Name of the user or API key, `<issuer>/<username>` of an external issuer's caller, or `anonymous`. */
+  /**
+   * Name of the user or API key, `<issuer>/<username>` of an external issuer's caller, or
+   * `anonymous`.
+   */
   creator: string;
   creator_type: "user" | "apikey" | "external" | "anonymous";
 }
@@ -129,7 +135,10 @@ export type Categories = CategoriesData & {
   _metadata: Metadata;
 };
 
-/** The fields to change. The others keep their values, and the whole object must match the resource's schema. */
+/**
+ * The fields to change. The others keep their values, and the whole object must match the
+ * resource's schema.
+ */
 export type CategoriesPatch = Partial<CategoriesData>;
 
 export interface CategoriesFilters {

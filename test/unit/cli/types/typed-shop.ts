@@ -1,5 +1,5 @@
-// What a client's code may do with the types of test/golden/types/shop.yaml. Only the compiler reads
-// it.
+// What a client's code may do with the types of test/golden/types/shop.yaml. Only the compiler
+// reads it.
 
 import type {
   Api,
@@ -60,7 +60,14 @@ export const events: PaymentEventsCreate[] = [
 ];
 
 export const filters: Books["filters"][] = [
-  { state: "used", price: null, "title:ne": "Ulysses", "title:starts": "E", "author.alive": true, "_metadata.created:ge": 1 },
+  {
+    state: "used",
+    price: null,
+    "title:ne": "Ulysses",
+    "title:starts": "E",
+    "author.alive": true,
+    "_metadata.created:ge": 1,
+  },
   // @ts-expect-error: no such state
   { state: "lost" },
   // @ts-expect-error: no such field

@@ -1,6 +1,6 @@
 // What is made of test/golden/types/shop.yaml is compared with the files next to it; the compiler
-// checks them with typed-shop.ts. After an intended change: `vitest --project unit -u`, and read the
-// difference.
+// checks them with typed-shop.ts. After an intended change: `vitest --project unit -u`, and read
+// the difference.
 
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
