@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
 import { isPlain } from "../../dataplane/openapi/describe/resource-schemas.ts";
 import { ServiceRefused } from "../service/service.ts";
-import { type Definition, NamedSchemas } from "./named-schemas.ts";
+import { mergePatchSchema } from "./merge-patch-schema.ts";
+import { type Definition, NamedSchemas, patchRef } from "./named-schemas.ts";
 import { TypeNames } from "./type-names.ts";
 
 export interface DescribedApi {
@@ -21,6 +22,9 @@ export interface DescribedResource {
   readonly name: string;
   readonly object: string | undefined;
   readonly create: string | undefined;
+  /** Of a PUT. */
+  readonly update: string | undefined;
+  /** Of a PATCH, as a merge patch. */
   readonly patch: string | undefined;
   readonly filters: string | undefined;
   readonly sort: string | undefined;
@@ -52,39 +56,62 @@ interface Parts {
 
 function describeResource(name: string, paths: JsonObject, { schemas, names, named }: Parts): DescribedResource {
   const collection = at(paths, `/api/${name}`);
-  const single = at(paths, `/api/${name}/{id}`);
-  const storedName = componentIn(answerOf(single, "get", "200")) ?? componentIn(answerOf(collection, "post", "201"));
-  const create = componentIn(bodyOf(collection, "post"));
-  const base = storedName?.replace(/\.stored(-\d+)?$/, "") ?? create ?? name;
-  const sentName = create ?? base;
-  const sent = at(schemas, sentName);
-  const stored = at(schemas, storedName ?? "");
+  const shapes = shapesOf(name, { collection, single: at(paths, `/api/${name}/{id}`), schemas });
+  const { sent, stored, changes, isCreated } = shapes;
   const type = names.takeForResource(name, at(stored, "title") ?? at(sent, "title"));
-  named.name(base, { type, sentName, isCreated: create !== undefined });
-  const change = componentIn(bodyOf(single, "put"));
+  named.name(shapes.name, { type, sentName: shapes.sentName, isCreated });
   const list = at(collection, "get");
+  const data = dataSchema(shapes, changes ?? {});
   const add = (ending: string, definition: Definition | undefined): string | undefined => {
     if (definition === undefined) return undefined;
     named.add(`${type}${ending}`, definition);
     return `${type}${ending}`;
   };
-  const shapes = { name: base, sentName, sent, stored, schemas };
   return {
     name,
-    object: add("", isObject(stored) ? objectOf(shapes, stored) : undefined),
-    create: create && add("Create", { schema: sent ?? true }),
-    patch: change && add("Patch", patchOf(shapes, at(schemas, change))),
+    object: add("", stored && objectOf(shapes, stored)),
+    create: add("Create", isCreated ? { schema: sent ?? true } : undefined),
+    update: add("Update", changes && updateOf(data, changes)),
+    patch: add("Patch", changes && patchOf(data, schemas)),
     filters: add("Filters", isObject(list) ? { schema: filtersOf(list, sent) } : undefined),
     sort: add("Sort", isObject(list) ? { schema: { enum: sortKeysOf(list) } } : undefined),
   };
 }
 
+/** The schemas of a resource in the document; undefined = no operation has it. */
 interface Shapes {
+  /** With which the names of its components begin. */
   readonly name: string;
   readonly sentName: string;
   readonly sent: Json | undefined;
-  readonly stored: Json | undefined;
+  readonly isCreated: boolean;
+  readonly stored: JsonObject | undefined;
+  readonly changes: JsonObject | undefined;
   readonly schemas: JsonObject;
+}
+
+interface Paths {
+  readonly collection: Json | undefined;
+  readonly single: Json | undefined;
+  readonly schemas: JsonObject;
+}
+
+function shapesOf(resource: string, { collection, single, schemas }: Paths): Shapes {
+  const storedName = componentIn(answerOf(single, "get", "200")) ?? componentIn(answerOf(collection, "post", "201"));
+  const create = componentIn(bodyOf(collection, "post"));
+  const name = storedName?.replace(/\.stored(-\d+)?$/, "") ?? create ?? resource;
+  const sentName = create ?? name;
+  const stored = at(schemas, storedName ?? "");
+  const changes = at(schemas, componentIn(bodyOf(single, "put")) ?? "");
+  return {
+    name,
+    sentName,
+    sent: at(schemas, sentName),
+    isCreated: create !== undefined,
+    stored: isObject(stored) ? stored : undefined,
+    changes: isObject(changes) ? changes : undefined,
+    schemas,
+  };
 }
 
 /**
@@ -107,24 +134,46 @@ function objectOf(shapes: Shapes, stored: JsonObject): Definition {
   return { schema: stored, typed: { allOf: [{ $ref: refTo(data) }, own] } };
 }
 
-/** Any of the members of an object, of the choice that it is where there are several. */
-function patchOf(shapes: Shapes, changes: Json | undefined): Definition {
-  const { id: _, _metadata: __, ...members } = membersOf(changes);
-  const described = { type: "object", description: at(changes, "description") ?? "", properties: members };
+/** The data without `id` and `_metadata`: a reference to it, or what stands for it. */
+function dataSchema(shapes: Shapes, changes: JsonObject): Json {
   const { sent, stored } = shapes;
+  const { id: _, _metadata: __, ...properties } = membersOf(changes);
   if (isObject(sent) && isPlain(sent)) {
+    const required = listOf(at(stored, "required")).filter((name) => name !== "id" && name !== "_metadata");
     const others = at(stored, "additionalProperties");
-    return { schema: { ...described, ...(others !== undefined && { additionalProperties: others }) } };
+    return { type: "object", properties, required, ...(others !== undefined && { additionalProperties: others }) };
   }
   const data = dataOf(shapes);
-  const others = at(changes, "additionalProperties") ?? true;
-  return { schema: { ...described, additionalProperties: others }, ...(data && { partialOf: refTo(data) }) };
+  return data === undefined ? { type: "object", properties, additionalProperties: true } : { $ref: refTo(data) };
 }
 
-/** Whether it says of members without a name what they are. */
+/** Some of the members: of the choice that the object is where there are several. */
+function updateOf(data: Json, changes: JsonObject): Definition {
+  const { id: _, _metadata: __, ...properties } = membersOf(changes);
+  const described = { type: "object", description: changes.description ?? "", properties };
+  const reference = at(data, "$ref");
+  if (typeof reference === "string")
+    return { schema: { ...described, additionalProperties: true }, partialOf: reference };
+  const others = at(data, "additionalProperties");
+  return { schema: { ...described, ...(others !== undefined && { additionalProperties: others }) } };
+}
+
+/** Of a merge patch. */
+function patchOf(data: Json, schemas: JsonObject): Definition {
+  const component = componentIn(data);
+  const whole = component === undefined ? data : (at(schemas, component) ?? true);
+  const patch = mergePatchSchema(whole, { patchRef, isChoice: false });
+  return { schema: isObject(patch) ? { ...patch, description: patchDescription } : patch };
+}
+
+const patchDescription = "A merge patch (RFC 7396): members to set, at any depth; null removes one.";
+
+/** Whether it says of members without a name what they are, or that there are none at all. */
 function hasIndex(schema: Json, schemas: JsonObject, seen: ReadonlySet<string> = new Set()): boolean {
   if (!isObject(schema)) return false;
-  if (isObject(schema.additionalProperties) || isObject(schema.patternProperties)) return true;
+  const { additionalProperties: others, patternProperties } = schema;
+  if (isObject(others) || isObject(patternProperties)) return true;
+  if (others === false && Object.keys(membersOf(schema)).length === 0) return true;
   const { $ref } = schema;
   const parts = ["allOf", "anyOf", "oneOf"].flatMap((keyword) => listOf(schema[keyword]));
   if (typeof $ref === "string" && !seen.has($ref)) parts.push(at(schemas, componentIn(schema) ?? "") ?? true);
@@ -146,14 +195,17 @@ function filtersOf(list: JsonObject, sent: Json | undefined): JsonObject {
 
 /** What a field can be equal to, where its schema names types or values; otherwise undefined. */
 function comparedWith(filter: string, sent: Json | undefined): JsonObject | undefined {
-  const field = filter.replace(/:ne$/, "");
+  const field = filter.replace(/:(?:ne|in)$/, "");
   const schema =
     at(membersOf(sent), field) ?? field.split(".").reduce((within, name) => at(membersOf(within), name), sent);
   if (!isObject(schema)) return undefined;
   const types = [schema.type ?? []].flat() as readonly Json[];
   if (types.some((type) => type === "object" || type === "array")) return undefined;
   const said = Object.entries(schema).filter(([keyword]) => ["type", "enum", "const"].includes(keyword));
-  return said.length > 0 ? Object.fromEntries(said) : undefined;
+  if (said.length === 0) return undefined;
+  const one = Object.fromEntries(said);
+  // As in the URL, or a list that the client joins.
+  return filter === `${field}:in` ? { anyOf: [{ type: "string" }, { type: "array", items: one }] } : one;
 }
 
 /** Those that are cheap at any size, in both directions. */

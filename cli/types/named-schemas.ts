@@ -4,6 +4,7 @@
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
 import { isList, isNamed, isSingle } from "../../core/schema/read/keywords.ts";
+import { mergePatchSchema } from "./merge-patch-schema.ts";
 import { pascalCase, type TypeNames } from "./type-names.ts";
 
 /** References are `#/$defs/<name>`. */
@@ -25,6 +26,12 @@ interface ResourceNames {
 
 const components = "#/components/schemas/";
 const definitions = "#/$defs/";
+/** Behind a reference: to a merge patch of what it leads to. */
+const patchMark = "#patch";
+
+export function patchRef(reference: string): string {
+  return `${reference}${patchMark}`;
+}
 
 export class NamedSchemas {
   readonly #schemas: JsonObject;
@@ -47,6 +54,8 @@ export class NamedSchemas {
     this.#resource = { base, names };
     const { type, sentName, isCreated } = names;
     if (isCreated) this.#named.set(sentName, `${type}Create`);
+    // Whatever refers to a patch of the whole means the type that is added for it.
+    for (const whole of [base, `${base}.data`, sentName]) this.#named.set(`${whole}${patchMark}`, `${type}Patch`);
   }
 
   add(name: string, { schema, typed, partialOf }: Definition): void {
@@ -64,8 +73,14 @@ export class NamedSchemas {
 
   #addWaiting(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      this.add(next.name, { schema: this.#schemas[next.component] ?? true });
+      this.add(next.name, { schema: this.#schemaOf(next.component) });
     }
+  }
+
+  #schemaOf(component: string): Json {
+    if (!component.endsWith(patchMark)) return this.#schemas[component] ?? true;
+    // Some may refer to it from a choice.
+    return mergePatchSchema(this.#schemas[component.slice(0, -patchMark.length)] ?? true, { patchRef, isChoice: true });
   }
 
   #reference($ref: string): string {
@@ -80,6 +95,10 @@ export class NamedSchemas {
   }
 
   #nameOf(component: string): string {
+    if (component.endsWith(patchMark)) {
+      const patched = this.#reference(`${components}${component.slice(0, -patchMark.length)}`);
+      return this.#names.take(`${patched.slice(definitions.length)}Patch`);
+    }
     const { base, names } = this.#resource ?? {};
     if (names === undefined) return this.#names.take(pascalCase(component));
     // The name is kept free for it.

@@ -103,7 +103,8 @@ async function failureOf(types: Types, settings: TypesSettings): Promise<string>
 }
 
 async function write(text: string, { out }: TypesSettings): Promise<void> {
-  if (out === undefined) return void process.stdout.write(text);
+  // A reader may be slow, and the program ends next.
+  if (out === undefined) return await new Promise((resolve) => void process.stdout.write(text, () => resolve()));
   const before = await readFile(out, "utf8").catch(() => undefined);
   if (before === text) return;
   await writeAtomically(out, text, readableByAll);

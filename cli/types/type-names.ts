@@ -3,7 +3,7 @@
 /** Names that mean something else in the file. */
 const reserved = ["Api", "Partial"];
 /** What is made of the name of a resource's type; "" is the type of its objects. */
-const endings = ["", "Create", "Patch", "Filters", "Sort", "Data"];
+const endings = ["", "Create", "Update", "Patch", "Filters", "Sort", "Data"];
 
 export class TypeNames {
   readonly #taken = new Set(reserved);

@@ -160,8 +160,7 @@ function memberOf(
   { definitions, isOptional }: { readonly definitions: Definitions; readonly isOptional: boolean },
 ): Member {
   // Every value has some of these names, such as `toString`, with a type of their own.
-  const isInherited = isOptional && name in Object.prototype;
-  const type = isInherited ? unknown : typeOfSchema(schema, definitions);
+  const type = name in Object.prototype ? unknown : typeOfSchema(schema, definitions);
   return { name, type, isOptional, ...describedBy(schema) };
 }
 
@@ -169,6 +168,9 @@ function memberOf(
 export function describedBy(schema: Json): Pick<Member, "description" | "isDeprecated"> {
   if (!isObject(schema)) return {};
   const { description, title, deprecated } = schema;
-  const text = [description, title].find((each) => typeof each === "string" && each !== "");
+  // One word is a name.
+  const text = [description, title].find(
+    (each) => typeof each === "string" && (each === description || /\s/.test(each)),
+  );
   return { ...(typeof text === "string" && { description: text }), ...(deprecated === true && { isDeprecated: true }) };
 }

@@ -75,8 +75,10 @@ export function textOf(type: Type, indent = ""): string {
 }
 
 function unionText(types: readonly Type[], indent: string): string {
-  const line = types.map((part) => textOf(part, indent)).join(" | ");
-  if (line.length <= maxLine && !line.includes("\n")) return line;
+  const texts = types.map((part) => textOf(part, indent));
+  const line = texts.join(" | ");
+  const longer = texts.filter((text) => text.includes("\n")).length;
+  if (longer === 1 || (longer === 0 && line.length <= maxLine)) return line;
   const inner = `${indent}  `;
   return types.map((part) => `\n${inner}| ${textOf(part, `${inner}  `)}`).join("");
 }
@@ -102,7 +104,7 @@ export function objectText({ members, index }: Extract<Type, { kind: "object" }>
 }
 
 function memberLine({ name, type, isOptional }: Member, indent: string): string {
-  return `${indent}${memberName(name)}${isOptional ? "?" : ""}: ${textOf(type, indent)};`;
+  return `${indent}${memberName(name)}${isOptional ? "?" : ""}: ${textOf(type, indent)};`.replace(": \n", ":\n");
 }
 
 function memberName(name: string): string {

@@ -20,7 +20,9 @@ export function typeScriptOf(api: DescribedApi): string {
     schemaOf: (reference) => definitions.get(nameIn(reference))?.schema,
     typeOf: (reference) => plain(nameIn(reference)),
   };
-  const objects = new Set(api.resources.flatMap(({ object, create, patch }) => [object, create, patch]));
+  const objects = new Set(
+    api.resources.flatMap(({ object, create, update, patch }) => [object, create, update, patch]),
+  );
   const declared = [...definitions].map(([name, definition]) =>
     declaration(name, definition, typeOfDefinition(definition, found, objects.has(name))),
   );

@@ -86,10 +86,10 @@ it("makes the same types of a folder and of its URL, which what the project answ
   const changed = await ask(`books/${id}`, "PUT", { price: 5 });
   const event = await ask("payment-events", "POST", { kind: "card", last4: "1234" });
   const lines = [
-    'import type { Api, BookCreate, BookPatch } from "./folder.ts";',
+    'import type { Api, BookCreate, BookUpdate } from "./folder.ts";',
     'type Objects = { [name in keyof Api["resources"]]: Api["resources"][name]["object"] };',
     `export const sent: BookCreate = ${JSON.stringify(sent)};`,
-    `export const change: BookPatch = ${JSON.stringify({ price: 5 })};`,
+    `export const change: BookUpdate = ${JSON.stringify({ price: 5 })};`,
     `export const books: Objects["books"][] = [${created}, ${changed}];`,
     `export const event: Objects["payment-events"] = ${event};`,
     "// @ts-expect-error: no such state",

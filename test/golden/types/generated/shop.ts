@@ -57,7 +57,7 @@ export interface BookCreate {
  * The fields to change. The others keep their values, and the whole object must match the
  * resource's schema.
  */
-export interface BookPatch {
+export interface BookUpdate {
   title?: string;
   /** Default: `"new"`, filled in where a new object lacks it. */
   state?: "new" | "used";
@@ -81,6 +81,31 @@ export interface BookPatch {
   notes?: unknown;
 }
 
+/** A merge patch (RFC 7396): members to set, at any depth; null removes one. */
+export interface BookPatch {
+  title?: string;
+  /** Default: `"new"`, filled in where a new object lacks it. */
+  state?: "new" | "used";
+  /** Null where it is not for sale. */
+  price?: number | null;
+  author?: {
+    name?: string;
+    /** Default: `true`, filled in where a new object lacks it. */
+    alive?: boolean;
+  };
+  size?: [number, number?] | null;
+  labels?: {
+    [name: string]: string | null;
+  } | null;
+  stock?: {
+    total?: number | null;
+    [name: string]: boolean | null | number | undefined;
+  } | null;
+  /** @deprecated */
+  "shelf-mark"?: string | null;
+  notes?: unknown;
+}
+
 export interface BookFilters {
   "_metadata.created:gt"?: number;
   "_metadata.created:ge"?: number;
@@ -100,7 +125,7 @@ export interface BookFilters {
   "title:lt"?: string;
   "title:le"?: string;
   "title:ne"?: string;
-  "title:in"?: string;
+  "title:in"?: string | string[];
   "title:starts"?: string;
   "title:contains"?: string;
   "title:exists"?: boolean;
@@ -139,7 +164,14 @@ export type Categories = CategoriesData & {
  * The fields to change. The others keep their values, and the whole object must match the
  * resource's schema.
  */
-export type CategoriesPatch = Partial<CategoriesData>;
+export type CategoriesUpdate = Partial<CategoriesData>;
+
+/** A merge patch (RFC 7396): members to set, at any depth; null removes one. */
+export type CategoriesPatch = {
+  name?: string;
+} & {
+  children?: CategoriesNode[] | null;
+};
 
 export interface CategoriesFilters {
   "_metadata.created:gt"?: number;
@@ -153,7 +185,7 @@ export interface CategoriesFilters {
   "name:lt"?: string;
   "name:le"?: string;
   "name:ne"?: string;
-  "name:in"?: string;
+  "name:in"?: string | string[];
   "name:starts"?: string;
   "name:contains"?: string;
   "name:exists"?: boolean;
@@ -189,6 +221,25 @@ export type PaymentEventsCreate =
       change?: number;
     };
 
+/**
+ * The fields to change. The others keep their values, and the whole object must match the
+ * resource's schema.
+ */
+export type PaymentEventsUpdate = Partial<PaymentEventsCreate>;
+
+/** A merge patch (RFC 7396): members to set, at any depth; null removes one. */
+export type PaymentEventsPatch =
+  | {
+      kind?: "card" | null;
+      last4?: string | null;
+      change?: null;
+    }
+  | {
+      kind?: "cash" | null;
+      last4?: null;
+      change?: number | null;
+    };
+
 export interface PaymentEventsFilters {
   "_metadata.created:gt"?: number;
   "_metadata.created:ge"?: number;
@@ -199,7 +250,6 @@ export interface PaymentEventsFilters {
 
 export type PaymentEventsSort = "id" | "-id" | "_metadata.created" | "-_metadata.created";
 
-/** BookPatch */
 export interface BookPatch2 {
   /** Set by the server, never changed. */
   id: string;
@@ -208,7 +258,6 @@ export interface BookPatch2 {
   _metadata: Metadata;
 }
 
-/** BookPatch */
 export interface BookPatch2Create {
   reason?: BookPatch2Data;
   toString?: unknown;
@@ -294,6 +343,7 @@ export interface Api {
     books: {
       object: Book;
       create: BookCreate;
+      update: BookUpdate;
       patch: BookPatch;
       filters: BookFilters;
       sort: BookSort;
@@ -301,6 +351,7 @@ export interface Api {
     categories: {
       object: Categories;
       create: never;
+      update: CategoriesUpdate;
       patch: CategoriesPatch;
       filters: CategoriesFilters;
       sort: CategoriesSort;
@@ -308,13 +359,15 @@ export interface Api {
     "payment-events": {
       object: PaymentEvents;
       create: PaymentEventsCreate;
-      patch: never;
+      update: PaymentEventsUpdate;
+      patch: PaymentEventsPatch;
       filters: PaymentEventsFilters;
       sort: PaymentEventsSort;
     };
     returns: {
       object: BookPatch2;
       create: BookPatch2Create;
+      update: never;
       patch: never;
       filters: never;
       sort: never;

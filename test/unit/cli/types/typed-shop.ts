@@ -6,7 +6,9 @@ import type {
   Book,
   BookCreate,
   BookPatch,
+  BookUpdate,
   Categories,
+  CategoriesPatch,
   PaymentEventsCreate,
 } from "../../../golden/types/generated/shop.ts";
 
@@ -38,7 +40,7 @@ export const created: BookCreate[] = [
 ];
 
 /** A PUT names what changes. What it names is whole, and null only where the schema allows it. */
-export const changed: BookPatch[] = [
+export const updated: BookUpdate[] = [
   {},
   { price: null, author: { name: "Jane Austen", alive: false } },
   // @ts-expect-error: nothing is filled in
@@ -47,7 +49,20 @@ export const changed: BookPatch[] = [
   { title: null },
   // @ts-expect-error: no such state
   { state: "lost" },
+  // @ts-expect-error: null is no value of it
+  { labels: null },
 ];
+
+/** A PATCH goes to any depth. Null removes what may be missing. */
+export const patched: BookPatch[] = [
+  { price: null, labels: { old: null, new: "x" }, stock: { total: null }, author: { name: "J. Austen" } },
+  { labels: null },
+  // @ts-expect-error: a title is required
+  { title: null },
+  // @ts-expect-error: so is a name, where there is an author
+  { author: { name: null } },
+];
+export const tree: CategoriesPatch = { children: [{ label: "poetry" }] };
 
 /** Members of one choice don't fit the other. */
 export const events: PaymentEventsCreate[] = [
@@ -59,11 +74,15 @@ export const events: PaymentEventsCreate[] = [
   { kind: "card" },
 ];
 
+/** A patch that leads to the other choice removes what only the former has. */
+export const toCash: Api["resources"]["payment-events"]["patch"] = { kind: "cash", last4: null, change: 5 };
+
 export const filters: Books["filters"][] = [
   {
     state: "used",
     price: null,
     "title:ne": "Ulysses",
+    "title:in": ["Emma", "Ulysses"],
     "title:starts": "E",
     "author.alive": true,
     "_metadata.created:ge": 1,
@@ -84,7 +103,7 @@ export const orders: Books["sort"][] = [
 
 /** What nobody may do has no type. */
 export const never: [
-  Api["resources"]["payment-events"]["patch"],
+  Api["resources"]["returns"]["patch"],
   Api["resources"]["categories"]["create"],
   Api["resources"]["returns"]["filters"],
 ][] = [];
