@@ -1,6 +1,7 @@
 // What a client's code may do with the types of test/golden/types/shop.yaml. Only the compiler
 // reads it.
 
+import type { Client } from "../../../../client/index.ts";
 import type {
   Api,
   Book,
@@ -113,3 +114,12 @@ export const problem: Api["problems"] = "not_found";
 export const noProblem: Api["problems"] = "gone";
 
 export const rootKeys: (keyof Api["rootKeys"])[] = ["opening-hours"];
+
+/** The client takes it as it is. */
+export async function withClient(client: Client<Api>): Promise<string> {
+  const found = client.resource("books").list({ filter: { state: "used", "title:in": ["Emma"] }, sort: "-title" });
+  for await (const { id } of found) await client.resource("books").update(id, { labels: null });
+  // @ts-expect-error: nobody creates one
+  await client.resource("categories").create({ name: "poetry" });
+  return (await client.resource("payment-events").create({ kind: "cash" })).id;
+}
