@@ -99,37 +99,39 @@ async function deliver(
 ): Promise<Delivery> {
   const url = `${writer.base}/api/watched`;
   await createBook(url, writer.admin, 0);
-  const reads = [await neighbourRead(reader.says), await neighbourRead(quiet)] as const;
+  const [readBusy, readQuiet] = [await neighbourRead(reader.says), await neighbourRead(quiet)];
   const followers = await follow(reader.says, subscribers);
   const args = [url, `apikey ${writer.admin}`, String(writesPerSecond), String(seconds)];
   const writing = await startServer("write-on-schedule.ts", args);
   const delays: number[] = [];
   const sinceSent: number[] = [];
   const neighbour: number[] = [];
-  const counts = { due: 0, events: 0 };
+  const counts = { due: 0, events: 0, cpu: 0 };
+  /** Writes, and answers with these, what came of them, and the p99 of these reads meanwhile. */
+  const writeWhile = async (read: () => Promise<void>) => {
+    const [writes, p99] = await Promise.all([writing.ask() as Promise<readonly SentWrite[]>, p99Of(read, seconds)]);
+    await sleep(1_000);
+    return { writes, p99, came: (await followers.ask()) as Came };
+  };
   try {
-    // Warms the programs up.
-    await writing.ask();
-    await followers.ask();
-    const before = await cpuOfProcess(reader.pid);
     for (let round = 0; round < rounds; round += 1) {
-      const sending = writing.ask() as Promise<readonly SentWrite[]>;
-      const [busy, other] = await Promise.all(reads.map((read) => p99Of(read, seconds)));
-      neighbour.push((busy ?? Number.NaN) / (other ?? Number.NaN));
-      const writes = new Map((await sending).map((write) => [write.at, write]));
-      counts.due += writes.size * subscribers;
-      await sleep(1_000);
-      const { timed, events } = (await followers.ask()) as Came;
-      for (const [at, came] of timed) {
-        const { sent, acknowledged } = writes.get(at) ?? { sent: Number.NaN, acknowledged: Number.NaN };
-        delays.push(Math.max(0, came - acknowledged));
-        sinceSent.push(came - sent);
+      // In turn, and this first: it warms the programs up.
+      const other = await writeWhile(readQuiet);
+      const before = await cpuOfProcess(reader.pid);
+      const { writes, p99, came } = await writeWhile(readBusy);
+      counts.cpu += (await cpuOfProcess(reader.pid)) - before;
+      neighbour.push(p99 / other.p99);
+      counts.due += writes.length * subscribers;
+      counts.events += came.events;
+      const byNumber = new Map(writes.map((write) => [write.at, write]));
+      for (const [at, time] of came.timed) {
+        const { sent, acknowledged } = byNumber.get(at) ?? { sent: Number.NaN, acknowledged: Number.NaN };
+        delays.push(Math.max(0, time - acknowledged));
+        sinceSent.push(time - sent);
       }
-      counts.events += events;
     }
-    const cpu = ((await cpuOfProcess(reader.pid)) - before) / counts.events;
     const received = counts.events / counts.due;
-    return { delays, sinceSent, received, cpu, neighbour };
+    return { delays, sinceSent, received, cpu: counts.cpu / counts.events, neighbour };
   } finally {
     await Promise.all([followers.stop(), writing.stop()]);
   }

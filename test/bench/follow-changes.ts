@@ -16,8 +16,9 @@ const head = [
   "Accept: text/event-stream",
   "\r\n",
 ].join("\r\n");
-/** Events of one stream in so many are timed. */
+/** Events of one stream in so many are timed. The others are read seldom: the system keeps them. */
 const timedEvery = 10;
+const seldomMs = 250;
 const stamp = /"at":(\d+)/g;
 /** One for all streams: each uses what it has read before another one reads. */
 const buffer = Buffer.alloc(256 * 1024);
@@ -28,10 +29,11 @@ let open = 0;
 function follow(at: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let endsInLine = false;
+    const isTimed = at % timedEvery === 0;
     let use = (bytes: Buffer): void => {
       if (!bytes.includes("HTTP/1.1 200 ")) reject(new Error(`A stream was refused: ${bytes}`));
       open += 1;
-      use = at % timedEvery === 0 ? measure : () => undefined;
+      use = isTimed ? measure : () => undefined;
       resolve();
     };
     const callback = (length: number): boolean => {
@@ -39,10 +41,12 @@ function follow(at: number): Promise<void> {
       events += blankLinesIn(bytes) + Number(endsInLine && bytes[0] === 10);
       endsInLine = bytes.at(-1) === 10 && bytes.at(-2) !== 10;
       use(bytes);
-      return true;
+      // False pauses it.
+      return isTimed;
     };
     const socket = connect({ host: hostname, port: Number(port), onread: { buffer, callback } });
     socket.once("error", reject).write(head);
+    if (!isTimed) setInterval(() => socket.resume(), seldomMs);
   });
 }
 
