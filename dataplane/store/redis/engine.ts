@@ -56,7 +56,7 @@ const valkeyJson: JsonModule = {
   },
 };
 
-/** Those that tests have passed on, by major and minor version; docs/reference/redis.md lists them. */
+/** Those that tests passed on, by major and minor version; docs/reference/redis.md lists them. */
 export const testedEngines: readonly string[] = [
   "Redis 7.0, RedisJSON 2.8",
   "Valkey 8.1, RedisJSON 2.8",
