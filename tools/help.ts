@@ -23,6 +23,8 @@ const sentences: Readonly<Record<string, string>> = {
   bench: "speed against a bare server; NAME: before [COMMIT], neighbours, operator",
   build: "compiles the package into dist/",
   prepack: "what npm pack runs: build",
+  release:
+    "image, chart, package, install.yaml, SBOM and checksums; --dry-run --out DIR, or --registry HOST/OWNER --npm-registry URL",
   generate: "everything that is made from the CRDs, commands, reasons, chart values and dashboards",
   spec: "every promise of the interface, with the test that proved it in the last full run",
   trace: "the files and functions that one request runs; METHOD URL -H HEADER --body TEXT --key NAME, or operator",

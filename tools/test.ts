@@ -15,7 +15,7 @@
 import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { bringPartsOf } from "./parts/groups.ts";
+import { bringPartsOf, partVersions } from "./parts/groups.ts";
 import { WrongArguments } from "./script-arguments.ts";
 import { checkRows, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
@@ -124,7 +124,7 @@ async function runAll(): Promise<WholeRun> {
   const record = { before, after, finished: new Date().toISOString(), tests: verdicts.tests };
   const open = await openRows({ ...record, passed: 0, failed: 0 });
   const counts = { passed: verdicts.passed, failed: verdicts.failed + broken.length + open.length };
-  await writeFullRun(root, { ...counts, ...record });
+  await writeFullRun(root, { ...counts, ...record, parts: await partVersions("test") });
   return { ...counts, broken, complaints: [...verdicts.complaints, ...open] };
 }
 

@@ -22,11 +22,14 @@ export interface Content {
 }
 
 /** Everything, in order. `built` is what `npm run build` wrote. */
-export async function listContents(built = join(projectRoot, "dist")): Promise<readonly Content[]> {
+export async function listContents(
+  built = join(projectRoot, "dist"),
+  target: Target = { architecture: process.arch },
+): Promise<readonly Content[]> {
   // The client is for apps.
   const compiled = (await filesBelow(built)).filter((path) => !path.startsWith("client/"));
   if (!compiled.includes("cli/main.js")) throw new Error(`${built} holds no program: run \`npm run build\` first`);
-  const others = ["LICENSE", "package.json", ...(await packageFiles(projectRoot, { architecture: process.arch }))];
+  const others = ["LICENSE", "package.json", ...(await packageFiles(projectRoot, target))];
   const contents = [
     ...compiled.map((path) => ({
       path: `dist/${path}`,
@@ -56,8 +59,8 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
 }
 
 /** Writes all of it below `folder`, which is made. */
-export async function writeContents(folder: string, built?: string): Promise<number> {
-  const contents = await listContents(built);
+export async function writeContents(folder: string, built?: string, target?: Target): Promise<number> {
+  const contents = await listContents(built, target);
   for (const { path, source, executable } of contents) {
     const target = join(folder, path);
     await mkdir(dirname(target), { recursive: true, mode: 0o755 });

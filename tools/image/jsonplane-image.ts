@@ -9,7 +9,8 @@ import { readArguments, WrongArguments } from "../script-arguments.ts";
 import { startScript } from "../start-script.ts";
 import type { ImageSettings } from "./archive.ts";
 import { writeContents } from "./contents.ts";
-import { writeRootFolder } from "./root-folder.ts";
+import type { Target } from "./package-files.ts";
+import { writeRootFolder, writeUsers } from "./root-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const user = { name: "jsonplane", id: 65_532 } as const;
@@ -25,6 +26,12 @@ export const allocatorEnvironment = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_T
 export async function writeJsonplaneRoot(folder: string, built?: string): Promise<void> {
   await writeRootFolder(folder, [{ source: process.execPath, path: "/usr/local/bin/node" }], user);
   await writeContents(join(folder, "app"), built);
+}
+
+/** The same without Node and its libraries, which the released image has in a layer below. */
+export async function writeJsonplaneLayer(folder: string, built: string, target: Target): Promise<void> {
+  await writeUsers(folder, user);
+  await writeContents(join(folder, "app"), built, target);
 }
 
 /** deploy/image/Dockerfile says the same; a test compares them. */

@@ -26,9 +26,6 @@ export async function writeRootFolder(
   user: ImageUser,
   owned: readonly string[] = [],
 ): Promise<void> {
-  await mkdir(join(folder, "etc"), { recursive: true });
-  await mkdir(join(folder, "tmp"));
-  await chmod(join(folder, "tmp"), 0o1777);
   for (const program of programs) await copyProgram(folder, program);
   for (const path of owned) {
     await mkdir(join(folder, path), { recursive: true });
@@ -36,7 +33,14 @@ export async function writeRootFolder(
     // a volume there.
     if (process.getuid?.() === 0) await chown(join(folder, path), user.id, user.id);
   }
-  const { name, id } = user;
+  await writeUsers(folder, user);
+}
+
+/** The two users, and an empty /tmp. */
+export async function writeUsers(folder: string, { name, id }: ImageUser): Promise<void> {
+  await mkdir(join(folder, "etc"), { recursive: true });
+  await mkdir(join(folder, "tmp"));
+  await chmod(join(folder, "tmp"), 0o1777);
   await plainFile(folder, "etc/passwd", `root:x:0:0:root:/:/\n${name}:x:${id}:${id}:${name}:/tmp:/\n`);
   await plainFile(folder, "etc/group", `root:x:0:\n${name}:x:${id}:\n`);
   await plainFile(folder, "etc/nsswitch.conf", "hosts: files dns\n");

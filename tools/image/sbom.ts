@@ -28,7 +28,17 @@ interface Bom {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export async function writeSbom(file = join(root, "out/sbom.cdx.json")): Promise<string> {
+/** What the image has below the project's own files. */
+export interface BaseContents {
+  /** Its version. */
+  readonly node: string;
+  /** As Debian names their files: `libc6_2.36-9_arm64`. */
+  readonly debianPackages: readonly string[];
+}
+
+const ofThisMachine: BaseContents = { node: process.versions.node, debianPackages: [] };
+
+export async function writeSbom(file = join(root, "out/sbom.cdx.json"), base = ofThisMachine): Promise<string> {
   const { serialNumber: _, ...bom } = await npmBom();
   const { timestamp: __, ...metadata } = bom.metadata;
   const { name } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -42,7 +52,7 @@ export async function writeSbom(file = join(root, "out/sbom.cdx.json")): Promise
     ...bom,
     // npm takes the folder's name.
     metadata: { ...metadata, component: { ...metadata.component, type: "application", name } },
-    components: [nodeComponent(), ...components],
+    components: [nodeComponent(base.node), ...base.debianPackages.map(debianComponent), ...components],
     dependencies,
   };
   await mkdir(dirname(file), { recursive: true });
@@ -70,8 +80,13 @@ async function heldPackages(): Promise<ReadonlySet<string>> {
   return held;
 }
 
-function nodeComponent(): Component {
-  const version = process.versions.node;
+function debianComponent(fileName: string): Component {
+  const [name = "", version = "", architecture = ""] = fileName.split("_");
+  const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`;
+  return { "bom-ref": purl, type: "library", name, version, purl };
+}
+
+function nodeComponent(version: string): Component {
   const purl = `pkg:generic/node@${version}`;
   return { "bom-ref": purl, type: "platform", name: "node", version, purl, licenses: [{ license: { id: "MIT" } }] };
 }

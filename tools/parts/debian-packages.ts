@@ -1,7 +1,8 @@
 // Debian packages: installed where that needs no password, or unpacked into a folder for people who
 // aren't root. Refuses with DebianFailed, which says why.
 
-import { readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "./cache.ts";
 import { type FoundPart, type Part, partMissing } from "./part.ts";
@@ -60,16 +61,65 @@ export async function unpackPackages(env: Environment, packages: readonly string
   const dpkg = onPath("dpkg-deb", env);
   if (!aptGet || !dpkg) throw new DebianFailed("there is no Debian package to unpack");
   await withPartLock(env, aptLock, () => requireSuccess(aptGet, ["-q", "download", ...packages], folder));
-  const archives = (await readdir(folder)).filter((name) => name.endsWith(".deb"));
+  await extractAll(dpkg, folder);
+}
+
+/**
+ * The same for another architecture, such as `arm64`, without telling the machine's own apt of it;
+ * returns the packages as Debian names their files, such as `libc6_2.36-9_arm64`. Throws
+ * DebianFailed.
+ */
+export async function unpackPackagesFor(
+  env: Environment,
+  architecture: string,
+  packages: readonly string[],
+  folder: string,
+): Promise<readonly string[]> {
+  const aptGet = onPath("apt-get", env);
+  const dpkg = onPath("dpkg-deb", env);
+  if (!aptGet || !dpkg) throw new DebianFailed("there is no Debian package to unpack");
+  const own = await mkdtemp(join(tmpdir(), "jsonplane-apt-"));
+  try {
+    await mkdir(join(own, "lists/partial"), { recursive: true });
+    await mkdir(join(own, "cache/archives/partial"), { recursive: true });
+    const settings = [
+      ...[`APT::Architecture=${architecture}`, `APT::Architectures=${architecture}`, "APT::Sandbox::User=root"],
+      ...[`Dir::State::lists=${own}/lists`, `Dir::Cache=${own}/cache`, ...(await portsOf(architecture, own))],
+    ];
+    const options = ["-q", ...settings.flatMap((setting) => ["-o", setting])];
+    await requireSuccess(aptGet, [...options, "update"], folder);
+    await requireSuccess(aptGet, [...options, "download", ...packages], folder);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+  return (await extractAll(dpkg, folder)).map((archive) => decodeURIComponent(archive.replace(/\.deb$/, "")));
+}
+
+/** Ubuntu has what isn't for amd64 at another place than its machines ask. */
+async function portsOf(architecture: string, folder: string): Promise<readonly string[]> {
+  const system = await readFile("/etc/os-release", "utf8").catch(() => "");
+  const codename = /^VERSION_CODENAME=(\w+)$/m.exec(system)?.[1];
+  if (!/^ID=ubuntu$/m.test(system) || codename === undefined || architecture === "amd64") return [];
+  const suites = [codename, `${codename}-updates`, `${codename}-security`];
+  const sources = suites.map((suite) => `deb http://ports.ubuntu.com/ubuntu-ports ${suite} main\n`);
+  await writeFile(join(folder, "sources.list"), sources.join(""));
+  return [`Dir::Etc::sourcelist=${folder}/sources.list`, "Dir::Etc::sourceparts=-"];
+}
+
+/** Returns the names of the archives. */
+async function extractAll(dpkg: string, folder: string): Promise<readonly string[]> {
+  const archives = (await readdir(folder)).filter((name) => name.endsWith(".deb")).sort();
   for (const archive of archives) {
     await requireSuccess(dpkg, ["--extract", archive, "."], folder);
     await rm(join(folder, archive));
   }
+  return archives;
 }
 
 async function requireSuccess(command: string, args: readonly string[], cwd: string): Promise<void> {
   const done = await runCommand(command, args, { cwd });
-  if (done.code !== 0) throw new DebianFailed(`${command} ${args[0]}: ${lastWords(done)}`);
+  if (done.code !== 0)
+    throw new DebianFailed(`${command} ${args.find((word) => /^\w+$/.test(word)) ?? args[0]}: ${lastWords(done)}`);
 }
 
 export interface DebianProgram {

@@ -10,6 +10,7 @@ import { coredns, kubelet, kubeProxy, kubeScheduler, metricsServer, pause } from
 import { upgradedFrom } from "./earlier-version.ts";
 import { foreignCrds } from "./foreign-crds.ts";
 import { helm, helm3 } from "./helm.ts";
+import { imageBase, platforms } from "./image-base.ts";
 import { etcd, kubeApiserver, kubeControllerManager, kubectl } from "./kubernetes.ts";
 import { lua } from "./lua.ts";
 import { nginx } from "./nginx.ts";
@@ -26,6 +27,8 @@ import { wrk } from "./wrk.ts";
 const redis: readonly Part[] = [redisServer, redisJson];
 /** The longest build first. */
 const kubernetes: readonly Part[] = [kubeApiserver, kubeControllerManager, etcd, kubectl];
+
+const release: readonly Part[] = [...platforms.map(imageBase), kubectl, helm];
 
 const fixed = {
   unit: [],
@@ -48,13 +51,14 @@ const fixed = {
   "bench operator": [...redis, ...kubernetes],
   "draw:dashboards": [...redis, ...kubernetes, prometheus, chromium],
   generate: [helm],
+  release,
 } as const satisfies Readonly<Record<string, readonly Part[]>>;
 
 type FixedGroup = keyof typeof fixed;
 
 /** Groups that bring up a cluster: what they use besides, by its flavour, says `clusterParts`. */
 const clusterGroups = {
-  image: redis,
+  image: [...redis, ...kubernetes, ...release],
   e2e: [...redis, helm],
   cluster: [metricsServer],
 } as const satisfies Readonly<Record<string, readonly Part[]>>;
@@ -86,6 +90,17 @@ export const partGroups: readonly PartGroup[] = [
 /** What a script does before anything else: its parts are there, and the environment names them. */
 export async function bringPartsOf(group: PartGroup): Promise<void> {
   await bringParts(process.env, await partsOf(group, process.env));
+}
+
+/** Of those that are here and have one, by name, and of Node. */
+export async function partVersions(group: PartGroup): Promise<Readonly<Record<string, string>>> {
+  const versions: Record<string, string> = { node: process.versions.node };
+  for (const part of await partsOf(group, process.env)) {
+    const found = await part.find(process.env);
+    const version = found && (await part.versionOf(found));
+    if (version !== undefined) versions[part.name] = version;
+  }
+  return versions;
 }
 
 /** Each part once. Throws PartMissing where this machine can't be what the group needs. */

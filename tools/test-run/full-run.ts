@@ -19,6 +19,8 @@ export interface FullRun {
   readonly passed: number;
   readonly failed: number;
   readonly tests: readonly TestVerdict[];
+  /** Versions of Node and the parts that it ran with, by name. */
+  readonly parts?: Readonly<Record<string, string>>;
 }
 
 export async function writeFullRun(root: string, run: FullRun): Promise<void> {
