@@ -10,6 +10,12 @@ import { root } from "../../tools/read-crds.ts";
 
 const read = (path: string) => readFile(join(root, path), "utf8");
 
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string>>;
+}
+
 interface Locked {
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
@@ -47,22 +53,26 @@ describe("the workflows", () => {
       expect(await read(`.github/workflows/${name}.yml`)).toContain("run: npm run audit");
   });
 
-  it("install without scripts, list what the image holds, and attest image, chart and npm package", async () => {
+  it("install without scripts, and attest image, chart and all files of a release after its checks", async () => {
     for (const name of ["check", "e2e", "release"]) {
       const text = await read(`.github/workflows/${name}.yml`);
       for (const line of text.split("\n").filter((each) => each.includes("npm ci")))
         expect(line).toMatch(/npm ci --ignore-scripts$/);
     }
     const { jobs } = parse(await read(".github/workflows/release.yml"));
-    const steps = jobs.release.steps as readonly { readonly uses?: string; readonly run?: string }[];
-    expect(steps.filter(({ run }) => run === "make sbom")).toHaveLength(1);
-    const [push] = steps.flatMap(({ run }) => (run?.includes("helm package") ? [run] : []));
-    expect(push).toMatch(/tools\/image\/pin-images\.ts .*\n *helm package/);
-    expect(steps.filter(({ uses }) => uses?.startsWith("actions/attest-build-provenance@"))).toHaveLength(2);
-    const published = steps.findIndex(({ run }) => run?.includes("npm publish"));
-    expect(steps[published]?.run).toMatch(/npm publish --provenance --access public --registry "\$NPM_REGISTRY"$/m);
-    // Not before all checks have passed, and what goes with it is in place.
-    expect(published).toBeGreaterThan(steps.findIndex(({ run }) => run === push));
+    const steps = jobs.release.steps as readonly Step[];
+    const commands = steps.map(({ run = "" }) => run);
+    const published = commands.findIndex((run) => run.includes("npm run release -- --registry"));
+    const checked = Math.max(commands.indexOf("make check"), commands.indexOf("npm run audit"));
+    expect([checked > 0, published > checked]).toEqual([true, true]);
+    const attested = steps.filter(({ uses }) => uses?.startsWith("actions/attest-build-provenance@"));
+    const subjects = attested.map((step) => step.with?.["subject-digest"] ?? step.with?.["subject-checksums"]);
+    expect(subjects.map((subject) => subject?.match(/outputs\.\w+|^out.*/)?.[0])).toEqual([
+      "outputs.image",
+      "outputs.chart",
+      "out/release/checksums.txt",
+    ]);
     expect(jobs.release.permissions).toEqual({ contents: "read", "id-token": "write", attestations: "write" });
+    expect(jobs.page.permissions).toEqual({ contents: "write" });
   });
 });

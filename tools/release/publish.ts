@@ -29,7 +29,7 @@ export async function requirePrograms(): Promise<void> {
 
 /** `sha256:…` of an image in its registry, for all its platforms. */
 export async function redisDigest(image: string): Promise<string> {
-  return (await run("skopeo", "inspect", "--format", "{{.Digest}}", `docker://${image}`)).trim();
+  return (await run("skopeo", "inspect", "--no-tags", "--format", "{{.Digest}}", `docker://${image}`)).trim();
 }
 
 export async function publish({ version, image }: Release, to: Destination): Promise<void> {
