@@ -34,12 +34,13 @@ async function run(command: string, ...args: readonly string[]): Promise<string>
 
 const json = async (...path: readonly string[]) => JSON.parse(await readFile(join(...path), "utf8"));
 
-it("has image, chart, package, manifests, SBOM, notes, what it was tested with, and a checksum of each", async () => {
+it("has image, chart, packages, manifests, SBOM, notes, what it was tested with, and a checksum of each", async () => {
   const { version, files } = release;
   expect(files).toEqual([
     "checksums.txt",
     "install.yaml",
     `jsonplane-chart-${version}.tgz`,
+    `jsonplane-client-npm-${version}.tgz`,
     `jsonplane-image-${version}.tar`,
     `jsonplane-npm-${version}.tgz`,
     "notes.md",
@@ -165,7 +166,13 @@ it("an empty API server takes install.yaml whole, with the image that it was rel
 it("the npm package has the command, compiled", async () => {
   await run("tar", "-xzf", `jsonplane-npm-${release.version}.tgz`, "-C", work);
   await symlink(join(root, "node_modules"), join(work, "package/node_modules"));
+  expect(await readdir(join(work, "package"))).toEqual(expect.arrayContaining(["LICENSE", "README.md", "examples"]));
   expect(await run(process.execPath, join(work, "package/dist/cli/main.js"), "--version")).toBe(`${release.version}\n`);
+});
+
+it("the client's package has the module and its types", async () => {
+  const names = (await run("tar", "-tzf", `jsonplane-client-npm-${release.version}.tgz`)).trim().split("\n");
+  expect(names).toEqual(expect.arrayContaining(["index.js", "index.d.ts", "LICENSE"].map((name) => `package/${name}`)));
 });
 
 it("the Node of the image is the one that the repository fetches for itself", async () => {

@@ -1,4 +1,4 @@
-// Writes the image for several platforms as an OCI image layout in one archive, which skopeo, crane,
+// Writes the image for several platforms as an OCI image layout in one archive, which skopeo,
 // docker and containerd read.
 // https://github.com/opencontainers/image-spec/blob/v1.1.1/image-layout.md
 

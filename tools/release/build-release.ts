@@ -11,7 +11,8 @@ import { pinImages } from "../image/pin-images.ts";
 import { writeSbom } from "../image/sbom.ts";
 import { findHelm } from "../parts/helm.ts";
 import { baseNodeVersion, findImageBase, type Platform, platforms } from "../parts/image-base.ts";
-import { findKubernetes } from "../parts/kubernetes.ts";
+import { kubectl } from "../parts/kubernetes.ts";
+import { requirePart } from "../parts/part.ts";
 import { runOrThrow } from "../parts/run-command.ts";
 import { root } from "../read-crds.ts";
 import { readFullRun } from "../test-run/full-run.ts";
@@ -44,6 +45,7 @@ export const releaseFiles = {
   image: (version: string) => `jsonplane-image-${version}.tar`,
   chart: (version: string) => `jsonplane-chart-${version}.tgz`,
   package: (version: string) => `jsonplane-npm-${version}.tgz`,
+  client: (version: string) => `jsonplane-client-npm-${version}.tgz`,
   manifests: "install.yaml",
   sbom: "sbom.cdx.json",
   notes: "notes.md",
@@ -60,7 +62,8 @@ export async function buildRelease(plan: ReleasePlan): Promise<Release> {
   try {
     const image = await buildImage(plan, version, work);
     await packChart(join(folder, releaseFiles.chart(version)), { image, redisImage }, work);
-    await packPackage(join(folder, releaseFiles.package(version)), plan.built, work);
+    await packNpm(await stagePackage(plan.built, work), join(folder, releaseFiles.package(version)), work);
+    await packNpm(join(plan.built, "client"), join(folder, releaseFiles.client(version)), work);
     await writeManifests(join(folder, releaseFiles.manifests), { image, redisImage }, work);
     await writeSbom(join(folder, releaseFiles.sbom), await baseContents());
     await writeNotes(folder, version);
@@ -117,8 +120,8 @@ async function packChart(file: string, images: Images, work: string): Promise<vo
   await rename(join(work, "packed", `jsonplane-${await readVersion()}.tgz`), file);
 }
 
-/** What is not compiled of the package comes from what Git knows. */
-async function packPackage(file: string, built: string, work: string): Promise<void> {
+/** The folder of what is published. What is not compiled comes from what Git knows. */
+async function stagePackage(built: string, work: string): Promise<string> {
   const stage = join(work, "package");
   await cp(built, join(stage, "dist"), { recursive: true });
   const { files } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { files: readonly string[] };
@@ -129,8 +132,13 @@ async function packPackage(file: string, built: string, work: string): Promise<v
     await mkdir(dirname(join(stage, path)), { recursive: true });
     await copyFile(join(root, path), join(stage, path));
   }
-  await runOrThrow("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", work], { cwd: stage });
-  await rename(join(work, `jsonplane-${await readVersion()}.tgz`), file);
+  return stage;
+}
+
+async function packNpm(folder: string, file: string, work: string): Promise<void> {
+  const options = ["--silent", "--ignore-scripts", "--pack-destination", work];
+  const { stdout } = await runOrThrow("npm", ["pack", ...options], { cwd: folder });
+  await rename(join(work, stdout.trim()), file);
 }
 
 async function writeManifests(file: string, { image, redisImage }: Images, work: string): Promise<void> {
@@ -140,8 +148,7 @@ async function writeManifests(file: string, { image, redisImage }: Images, work:
   const resources = [relative(overlay, join(root, "deploy/kustomize/default"))];
   const kustomization = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources, images };
   await writeFile(join(overlay, "kustomization.yaml"), JSON.stringify(kustomization));
-  const { kubectl } = await findKubernetes(process.env);
-  const { stdout } = await runOrThrow(kubectl, ["kustomize", overlay]);
+  const { stdout } = await runOrThrow(await requirePart(process.env, kubectl), ["kustomize", overlay]);
   await writeFile(file, `# jsonplane ${await readVersion()}: kubectl apply --server-side -f install.yaml\n${stdout}`);
 }
 

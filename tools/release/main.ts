@@ -1,6 +1,6 @@
 // `npm run release -- --dry-run [--out DIR]` leaves in DIR (out/release) everything that a release
 // has. Without --dry-run it pushes image and chart to `--registry HOST/OWNER`, signs both, and
-// publishes the package to `--npm-registry URL` if that is given. Refuses a version that isn't
+// publishes the packages to `--npm-registry URL` if that is given. Refuses a version that isn't
 // ready; a dry run says so and goes on.
 
 import { join, resolve } from "node:path";

@@ -1,7 +1,7 @@
 // Pushes what a release holds, and signs it: the image by skopeo, the chart by Helm, the package by
 // npm, signatures by cosign. Each asks its own configuration who may: log in beforehand. Images
 // and charts that are there already are pushed again unchanged, so that a release which broke off
-// can be repeated; the package comes last, because npm refuses a version that it has.
+// can be repeated; packages come last, because npm refuses a version that it has.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -49,7 +49,9 @@ export async function publish({ version, image }: Release, to: Destination): Pro
   await writeFile(file("digests.txt"), `image=${imageDigest}\nchart=${chartDigest}\n`);
   if (to.npmRegistry !== undefined) {
     const where = ["--access", "public", "--registry", to.npmRegistry];
-    await run("npm", "publish", "--ignore-scripts", file(releaseFiles.package(version)), ...where);
+    for (const packed of [releaseFiles.package(version), releaseFiles.client(version)]) {
+      await run("npm", "publish", "--ignore-scripts", file(packed), ...where);
+    }
   }
   console.log(`Published ${version}`);
 }
