@@ -50,7 +50,7 @@ async function find(
 ): Promise<StoredObject | "absent" | "hidden"> {
   if (value === undefined) return "absent";
   const field = uniqueIndex(rule);
-  const found = await store.candidates(collection, {}, { index: field.name, field, equals: value }, 1);
+  const found = await store.candidates(collection, {}, [{ index: field.name, field, equals: value }], 1);
   if (found.outcome === "not_ready") {
     preparer.forget(resource);
     throw indexBuilding(field.name);

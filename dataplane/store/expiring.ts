@@ -179,7 +179,7 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, remove: Remove
     const { expiry: _, ...everything } = collection;
     const field = uniqueIndex(tried.rule);
     const value = uniqueValue(tried.rule, (path) => valueAt(text, path)) ?? "";
-    const found = await objects.candidates(everything, {}, { index: field.name, field, equals: value }, 1);
+    const found = await objects.candidates(everything, {}, [{ index: field.name, field, equals: value }], 1);
     if (found.outcome === "found") return await removeEnded(collection, found.ids);
     return (await remove(collection, "all")) === "removed";
   }

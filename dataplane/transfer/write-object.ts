@@ -138,7 +138,7 @@ async function requireUnique(
     // Values that an update leaves as they are may be those of others from before the rule.
     if (value === undefined || (stored && uniqueValue(rule, (path) => valueAt(stored.text, path)) === value)) continue;
     const field = uniqueIndex(rule);
-    const found = await store.candidates(collection, {}, { index: field.name, field, equals: value }, 1);
+    const found = await store.candidates(collection, {}, [{ index: field.name, field, equals: value }], 1);
     const isTaken = found.outcome === "found" ? found.ids.some((each) => each !== id) : found.outcome === "too_many";
     if (isTaken) throw notUnique(rule);
   }

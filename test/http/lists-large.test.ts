@@ -56,6 +56,8 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     ["a field without an index", "plain=1"],
     ["two fields that too many objects have alike", "same=1&plain=1"],
     ["one field that too many have alike with another sort", "same=1&_sort=plain"],
+    ["_any of an indexed field and one without an index", "_any=indexed:7,plain:1"],
+    ["_any that too many objects match", "_any=indexed:7,same:1"],
   ])("can't be filtered by %s", async (_what, query) => {
     expect(outcome(await ask(query))).toEqual([400, "query_too_expensive"]);
   });
@@ -77,6 +79,7 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     ["indexed:ge=0&_sort=same", /a filter on an indexed field that fewer objects match, or sort by `indexed` alone/],
     ["same=1&late=1&plain=1&_sort=indexed", /add `late` to spec\.indexes.*only objects that match its filter/],
     ["word:contains=x&word:ge=a&_sort=word", /no index answers `word:contains`; add another filter/],
+    ["_any=indexed:7,plain:1,late:1,plain:2", /add `plain`, `late` to spec\.indexes .*, for the filters of `_any`/],
     ["text:contains=x&_sort=indexed", /no index answers `text:contains`; add another filter, on an indexed field/],
   ])("is refused with the index that would help: %s", async (query, detail) => {
     const reply = await ask(query);
@@ -103,6 +106,14 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     const { items } = await list(served, "many?indexed=7&_sort=-plain&_limit=2", key);
     expect(items).toMatchObject([{ plain: 9907 }, { plain: 9807 }]);
     expect(await list(served, "many?indexed:in=7,8&same=1&plain:ge=9907", key)).toMatchObject({ count: 2 });
+  });
+
+  it("answers _any where indexes find few candidates, or a further filter does", async () => {
+    expect(await list(served, "many?_any=indexed:7,word:gt=a,indexed:gt=98&_limit=2&_offset=199", key)).toMatchObject({
+      count: 200,
+      items: [{ plain: 9999 }],
+    });
+    expect(await list(served, "many?_any=plain:7,late:gt=9900&indexed=7", key)).toMatchObject({ count: 2 });
   });
 
   it("answers a range of any size in its own order, page and count, and by cursor", async () => {

@@ -161,17 +161,20 @@ function askedOf(
   );
 }
 
-const filters = fc.uniqueArray(
-  fc.oneof(
-    askedOf("a", "any", anyWord),
-    askedOf("b", "any", anyWord),
-    askedOf("s", "string", texts),
-    askedOf("n", "number", numbers),
-    askedOf("o.p", "any", anyWord),
-    askedOf("o.q", "any", anyWord),
-  ),
-  { maxLength: 3, selector: ([name, { operator }]) => `${name}:${operator}` },
+const filter = fc.oneof(
+  askedOf("a", "any", anyWord),
+  askedOf("b", "any", anyWord),
+  askedOf("s", "string", texts),
+  askedOf("n", "number", numbers),
+  askedOf("o.p", "any", anyWord),
+  askedOf("o.q", "any", anyWord),
 );
+const filters = fc.uniqueArray(filter, {
+  maxLength: 3,
+  selector: ([name, { operator }]) => `${name}:${operator}`,
+});
+/** Filters on the same field and filters on others, indexed and not. */
+const any = fc.option(fc.array(filter, { minLength: 1, maxLength: 4 }), { nil: undefined, freq: 2 });
 
 const sorts = fc.uniqueArray(fc.tuple(fc.constantFrom(...Object.keys(paths), "id"), fc.boolean()), {
   maxLength: 3,
@@ -180,6 +183,7 @@ const sorts = fc.uniqueArray(fc.tuple(fc.constantFrom(...Object.keys(paths), "id
 
 const anyQuery = fc.record({
   filters,
+  any,
   sorts,
   limit: fc.integer({ min: 1, max: 6 }),
   offset: fc.integer({ min: 0, max: 8 }),
@@ -204,7 +208,7 @@ const queries = fc
     return { ...query, filters, sorts: names.map((name) => [name, descending]) };
   });
 
-function queryText({ filters: asked, sorts: keys, limit, counted }: Query): string {
+function queryText({ filters: asked, any: alternatives, sorts: keys, limit, counted }: Query): string {
   const all = [`_limit=${limit}`];
   if (keys.length > 0) {
     const sort = keys.map(([name, descending]) => (descending ? `-${name}` : name)).join(",");
@@ -213,6 +217,11 @@ function queryText({ filters: asked, sorts: keys, limit, counted }: Query): stri
   for (const [name, { operator, text }] of asked) {
     all.push(`${encodeURIComponent(operator === "eq" ? name : `${name}:${operator}`)}=${encodeURIComponent(text)}`);
   }
+  const parts = alternatives?.map(([name, { operator, text }]) => {
+    if (operator === "eq") return `${name}${text.includes("=") ? "=" : ":"}${text}`;
+    return `${name}:${operator}=${text}`;
+  });
+  if (parts !== undefined) all.push(`_any=${encodeURIComponent(parts.map(escaped).join(","))}`);
   if (!counted) all.push("_count=false");
   return all.join("&");
 }
@@ -243,7 +252,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
           const visible = all.filter(({ owner }) => query.owner === undefined || owner === query.owner);
           const expected = matching(
             visible.map(({ text }) => text),
-            query.filters.map(([, each]) => each),
+            { asked: query.filters.map(([, each]) => each), any: query.any?.map(([, each]) => each) },
             query.sorts.map(([name, descending]): SortedBy => ({ field: paths[name] ?? [name], descending })),
           );
           await expectShown(indexed, query, expected, indexes);

@@ -27,9 +27,17 @@ type Value =
   | readonly Value[]
   | { readonly [name: string]: Value };
 
-export function matching(texts: readonly string[], asked: readonly Asked[], sort: readonly SortedBy[]): string[] {
+/** What `asked` finds, and, where there is `any`, at least one of those. */
+export function matching(
+  texts: readonly string[],
+  { asked, any }: { readonly asked: readonly Asked[]; readonly any: readonly Asked[] | undefined },
+  sort: readonly SortedBy[],
+): string[] {
   const parsed = texts.map((text, position) => ({ text, position, value: parse(text) }));
-  const found = parsed.filter(({ value }) => asked.every((each) => meets(at(value, each.field), each)));
+  const meetsOne = (value: Value, each: Asked) => meets(at(value, each.field), each);
+  const found = parsed.filter(
+    ({ value }) => asked.every((each) => meetsOne(value, each)) && (any?.some((each) => meetsOne(value, each)) ?? true),
+  );
   found.sort((one, other) => {
     for (const key of sort) {
       const order = byKey(one, other, key);

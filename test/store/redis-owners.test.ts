@@ -86,7 +86,7 @@ describe("a resource whose lists show all objects", () => {
     expect(await store.pageAfter(books, { owner: "user:u0" }, undefined, walk)).toEqual({ outcome: "not_ready" });
     const byA = { index: "a" };
     expect(await store.pageByField(books, { owner: "user:u0" }, byA, range)).toEqual({ outcome: "not_ready" });
-    expect(await store.candidates(books, { owner: "user:u0" }, byA, 10)).toEqual({ outcome: "not_ready" });
+    expect(await store.candidates(books, { owner: "user:u0" }, [byA], 10)).toEqual({ outcome: "not_ready" });
     expect(await store.count(books, { owner: "user:u0" })).toBe(9);
   });
 

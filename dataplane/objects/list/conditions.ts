@@ -19,7 +19,7 @@ import {
 } from "../../store/ranges.ts";
 import { beginningOfIds } from "../object-ids.ts";
 import { type ObjectRules, storedForm } from "../validate-object.ts";
-import type { Filter } from "./filters.ts";
+import { anyParameter, type Filter } from "./filters.ts";
 import { createdField } from "./query-parameters.ts";
 
 export const validityParameter = "_valid";
@@ -40,6 +40,20 @@ export function conditionOf(filter: Filter): Condition {
   const { name, path } = filter;
   const { matches, ...found } = evaluate(filter);
   return { name, ...found, matchesObject: (text) => matches(valueAt(text, path)) };
+}
+
+/** What an object meets that meets one of these. Those on one field are one condition on it. */
+export function anyCondition(alternatives: readonly Condition[]): Condition {
+  const matchesObject = (text: string): boolean => alternatives.some((each) => each.matchesObject(text));
+  const [first] = alternatives;
+  const ranges = alternatives.map((each) => (each.name === first?.name ? each.ranges : undefined));
+  if (first === undefined || ranges.includes(undefined)) return { name: anyParameter, isExact: false, matchesObject };
+  return {
+    name: first.name,
+    ranges: union(ranges.flatMap((each) => each ?? [])),
+    isExact: alternatives.every(({ isExact }) => isExact),
+    matchesObject,
+  };
 }
 
 /** Whether an object meets the rules, or doesn't: no index finds those. */

@@ -29,23 +29,50 @@ export const maxListedValues = 100;
 /** Each checks every element of every candidate's array. */
 const maxContains = 4;
 
+export interface Filters {
+  /** An object of the list matches all of them. */
+  readonly filters: readonly Filter[];
+  /** And at least one of these, those of `_any`; absent = it was not sent. */
+  readonly any?: readonly Filter[];
+}
+
+export const anyParameter = "_any";
+
 /** `reserved` = the parameters that are no fields. */
-export function fieldFilters(
-  parameters: Parameters,
-  schema: CompiledSchema,
-  reserved: ReadonlySet<string>,
-): readonly Filter[] {
+export function filtersOf(parameters: Parameters, schema: CompiledSchema, reserved: ReadonlySet<string>): Filters {
   const filters: Filter[] = [];
   for (const [name, value] of parameters) {
     if (!reserved.has(name)) filters.push(filterOf(name, value, { schema, reserved }));
   }
+  const text = reserved.has(anyParameter) ? parameters.get(anyParameter) : undefined;
+  const any = text === undefined ? undefined : alternativesOf(text, schema);
+  requireFew([...filters, ...(any ?? [])]);
+  return { filters, ...(any && { any }) };
+}
+
+function requireFew(filters: readonly Filter[]): void {
   if (filters.length > maxFilters) {
-    throw new Problem("invalid_parameter", `A list takes at most ${maxFilters} filters`);
+    throw new Problem("invalid_parameter", `A list takes at most ${maxFilters} filters, those of \`_any\` among them`);
   }
   if (filters.filter(({ operator }) => operator === "contains").length > maxContains) {
     throw new Problem("invalid_parameter", `A list takes at most ${maxContains} filters with \`:contains\``);
   }
-  return filters;
+}
+
+/** Filters between commas; `\,` is a comma of a filter and `\\` a backslash. */
+function alternativesOf(text: string, schema: CompiledSchema): readonly Filter[] {
+  const parts = splitAtCommas(text);
+  if (parts === undefined) throw new Problem("invalid_parameter", `\`${anyParameter}\`: ${escapeRule}`);
+  return parts.map((part) => {
+    const equals = part.indexOf("=");
+    // `status:open` is short for `status=open`.
+    const end = equals < 0 ? part.indexOf(":") : equals;
+    if (end > 0) return filterOf(part.slice(0, end), part.slice(end + 1), { schema, reserved: new Set() });
+    throw new Problem(
+      "invalid_parameter",
+      `\`${anyParameter}\` must have filters, separated by commas, as in \`${anyParameter}=status:open,price:lt=5\``,
+    );
+  });
 }
 
 interface Allowed {
@@ -145,11 +172,13 @@ function valuesOf(property: DeclaredProperty, operator: Operator, text: string):
 function listed({ name }: DeclaredProperty, text: string): readonly string[] {
   const items = splitAtCommas(text);
   if (items === undefined) {
-    throw new Problem("invalid_parameter", `\`${name}:in\`: write \`\\,\` for a comma and \`\\\\\` for a backslash`);
+    throw new Problem("invalid_parameter", `\`${name}:in\`: ${escapeRule}`);
   }
   if (items.length <= maxListedValues) return items;
   throw new Problem("invalid_parameter", `\`${name}:in\` takes at most ${maxListedValues} values`);
 }
+
+const escapeRule = "write `\\,` for a comma and `\\\\` for a backslash";
 
 /** Undefined where a backslash is before anything but a comma or a backslash. */
 function splitAtCommas(text: string): readonly string[] | undefined {

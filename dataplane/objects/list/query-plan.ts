@@ -6,7 +6,14 @@ import { betweenValues } from "../../store/order.ts";
 import type { FieldQuery, IdRange } from "../../store/ports/lists.ts";
 import { equalTo, intersection, type ValueRange } from "../../store/ranges.ts";
 import type { ObjectRules } from "../validate-object.ts";
-import { type Condition, conditionOf, createdRange, isCreatedRange, validityCondition } from "./conditions.ts";
+import {
+  anyCondition,
+  type Condition,
+  conditionOf,
+  createdRange,
+  isCreatedRange,
+  validityCondition,
+} from "./conditions.ts";
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
 
@@ -24,7 +31,7 @@ export interface IndexPlan {
   /** Gives the page and the count without reading other objects. */
   readonly answeringScan?: IndexScan;
   /** Each returns all matches and perhaps more; useful if few. */
-  readonly candidateScans: readonly IndexScan[];
+  readonly candidateScans: readonly CandidateScan[];
   /** Whether matches are shown in order of creation: all have the same value of each sort key. */
   readonly isInCreationOrder: boolean;
 }
@@ -38,14 +45,45 @@ export interface IndexScan {
   readonly isExact: boolean;
 }
 
+/** What finds candidates: those of one index scan, or of one for each filter of `_any`. */
+export interface CandidateScan {
+  readonly queries: readonly FieldQuery[];
+  /** True when it finds exactly the matches. */
+  readonly isExact: boolean;
+}
+
 export function planQuery(query: ListQuery, indexes: readonly IndexField[], rules: ObjectRules): QueryPlan {
-  const { filters, order, valid } = query;
+  const { filters, any, order, valid } = query;
   const validity = valid === undefined ? [] : [validityCondition(rules, valid)];
-  const conditions = [...filters.map(conditionOf), ...validity];
+  const alternatives = any?.map(conditionOf);
+  const all = [...filters.map(conditionOf), ...validity];
+  const one = alternatives && anyCondition(alternatives);
+  const conditions = one === undefined ? all : [...all, one];
   const ids = createdRange(filters);
-  const isPlain = order.keys.length === 0 && filters.every(isCreatedRange) && valid === undefined;
+  const isPlain = order.keys.length === 0 && filters.every(isCreatedRange) && conditions.length === filters.length;
   const indexPlan = isPlain ? undefined : planIndexes(conditions, order, indexes);
-  return { query, conditions, indexPlan, ...(ids && { ids }) };
+  // A condition with ranges is on one field, whose index finds them.
+  const merged = one?.ranges === undefined ? alternatives && scanOfEach(alternatives, all, indexes) : undefined;
+  if (indexPlan === undefined || merged === undefined) return { query, conditions, indexPlan, ...(ids && { ids }) };
+  const candidateScans = [merged, ...indexPlan.candidateScans];
+  return { query, conditions, indexPlan: { ...indexPlan, candidateScans }, ...(ids && { ids }) };
+}
+
+/** A scan for each alternative; undefined where one of them narrows no index. */
+function scanOfEach(
+  alternatives: readonly Condition[],
+  others: readonly Condition[],
+  indexes: readonly IndexField[],
+): CandidateScan | undefined {
+  const scans = alternatives.map((alternative) => {
+    const constraints = constraintsOf([...others, alternative]);
+    const paths = indexes.map((index) => accessPath(index, constraints));
+    const narrowed = paths.filter(({ bounded }) => bounded.has(alternative.name));
+    return narrowed.find(({ isExact }) => isExact) ?? narrowed[0];
+  });
+  const found = scans.filter((scan) => scan !== undefined);
+  if (found.length < scans.length) return undefined;
+  return { queries: found.map(({ query }) => query), isExact: found.every(({ isExact }) => isExact) };
 }
 
 function planIndexes(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): IndexPlan {
@@ -85,7 +123,8 @@ function compareIndexes(conditions: readonly Condition[], order: Order, indexes:
   });
   const paths = usable.map((index) => accessPath(index, constraints));
   const answeringScan = paths.find((path) => path.isExact && providesOrder(path, keys, order));
-  const candidateScans = paths.filter(({ isSelective }) => isSelective);
+  const selective = paths.filter(({ bounded }) => bounded.size > 0);
+  const candidateScans = selective.map(({ query, isExact }) => ({ queries: [query], isExact }));
   return { ...(answeringScan && { answeringScan }), candidateScans, isInCreationOrder: keys.length === 0 };
 }
 
@@ -131,8 +170,8 @@ export function effectiveKeys({ keys }: Order, constraints: FieldConstraints): r
 interface AccessPath extends IndexScan {
   /** Fields of the index after the equality prefix, by which its entries are ordered. */
   readonly orderedBy: readonly string[];
-  /** True when a condition bounds it, so that it reads a part of the index. */
-  readonly isSelective: boolean;
+  /** Fields whose conditions bound what it reads of the index. */
+  readonly bounded: ReadonlySet<string>;
 }
 
 function accessPath(index: IndexField, constraints: FieldConstraints): AccessPath {
@@ -148,7 +187,7 @@ function accessPath(index: IndexField, constraints: FieldConstraints): AccessPat
     equalityPrefix,
     orderedBy,
     isExact: [...constraints].every(([name, { isExact }]) => isExact && bounded.has(name)),
-    isSelective: bounded.size > 0,
+    bounded,
   };
 }
 

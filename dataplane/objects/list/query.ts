@@ -7,17 +7,16 @@ import type { Selection } from "../../../core/json/selection.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { laterReservedNames } from "../../../core/schema/read/check-tree.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
-import { type Filter, fieldFilters, fieldOf } from "./filters.ts";
+import { type Filters, fieldOf, filtersOf } from "./filters.ts";
 import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
 import { type Order, sortOrder } from "./sort.ts";
 
-export interface ListQuery {
+export interface ListQuery extends Filters {
   readonly limit: number;
   readonly offset: number;
   /** Absent for pages by offset; `after` is absent at the start. */
   readonly cursor?: { readonly text: string; readonly after?: Cursor };
   readonly order: Order;
-  readonly filters: readonly Filter[];
   /** What to keep of each object; absent = everything. */
   readonly fields?: Selection;
   readonly counted: boolean;
@@ -39,11 +38,12 @@ const listParameters: ReadonlySet<string> = new Set([
   "_count",
   "_etags",
   "_valid",
+  "_any",
   // Of changes (changes/asked.ts): such a request is planned as a list.
   "_position",
 ]);
 /** In the order in which links have them. */
-const repeated = ["_sort", "_fields", "_count", "_etags", "_valid"] as const;
+const repeated = ["_sort", "_fields", "_count", "_etags", "_valid", "_any"] as const;
 
 /** A declared name that was reserved later (check-tree.ts) is a filter, and no parameter. */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
@@ -73,7 +73,7 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
     offset: Math.min(offset, Number.MAX_SAFE_INTEGER),
     ...(cursor && { cursor }),
     order,
-    filters: fieldFilters(parameters, schema, reserved),
+    ...filtersOf(parameters, schema, reserved),
     ...(fields && { fields }),
     counted: trueOrFalse(parameters, "_count", true),
     tagged: reserved.has("_etags") && trueOrFalse(parameters, "_etags", false),

@@ -4,6 +4,7 @@ import type { IndexField } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { type Condition, validityParameter } from "./conditions.ts";
 import { type Excess, keptBytes, scanBytes, scanLimit } from "./filter-and-sort.ts";
+import { anyParameter } from "./filters.ts";
 import type { ListQuery } from "./query.ts";
 import { serviceFields } from "./query-parameters.ts";
 import { constraintsOf, effectiveKeys, type FieldConstraints, fieldsOf } from "./query-plan.ts";
@@ -16,6 +17,9 @@ export function indexBuilding(name: string): Problem {
     headers: { "Retry-After": "5" },
   });
 }
+
+/** Names of conditions that are on no field. */
+const withoutField: ReadonlySet<string> = new Set([validityParameter, anyParameter]);
 
 interface RefusedList {
   readonly query: ListQuery;
@@ -31,12 +35,14 @@ export function tooExpensive(excess: Excess, list: RefusedList): Problem {
 function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, isFiltered: boolean): string {
   if (excess === "bytes_kept") return keptTooMuch(query);
   const amount = excess === "objects" ? `${scanLimit} objects` : `${inMebibytes(scanBytes)} of objects`;
-  const ofSchema = conditions.filter(({ name }) => !serviceFields.has(name) && name !== validityParameter);
+  const ofSchema = conditions.filter(({ name }) => !serviceFields.has(name) && !withoutField.has(name));
   const constraints = constraintsOf(ofSchema);
   const advice =
     ofSchema.length === conditions.length
       ? adviceFor(query, constraints, indexes)
-      : (narrowingAdvice([...constraints.keys()], constraints, indexes) ?? serviceFieldAdvice);
+      : (narrowingAdvice([...constraints.keys()], constraints, indexes) ??
+        anyAdvice(query, indexes) ??
+        serviceFieldAdvice);
   return isFiltered
     ? `This query would read more than ${amount}; ${advice}`
     : `This query would sort more than ${amount} without an index; ${advice}`;
@@ -85,6 +91,14 @@ function unansweredAdvice(filters: ListQuery["filters"], order: string | undefin
     return `no index answers \`${searched.name}:contains\`; add another filter, on an indexed field, that fewer objects match`;
   const filter = "add a filter on an indexed field that fewer objects match";
   return order === undefined ? filter : `${filter}, or sort by ${order} alone`;
+}
+
+/** Every filter of `_any` needs an index. */
+function anyAdvice({ any = [] }: ListQuery, indexes: readonly IndexField[]): string | undefined {
+  const missing = any.map(({ name }) => name).filter((name) => !serviceFields.has(name) && !hasIndex([name], indexes));
+  return missing.length === 0
+    ? undefined
+    : `${declare([...new Set(missing)].join("`, `"))}, for the filters of \`_any\``;
 }
 
 /** No index of the schema has them. */

@@ -15,7 +15,7 @@ import type { CsvColumns } from "./csv.ts";
 import type { Cursor } from "./cursor.ts";
 import { cursorOf } from "./cursor-position.ts";
 import { bytesOf, filterAndSort, scanLimit } from "./filter-and-sort.ts";
-import { constraintsOf, type IndexPlan, type IndexScan, type QueryPlan } from "./query-plan.ts";
+import { type CandidateScan, constraintsOf, type IndexPlan, type QueryPlan } from "./query-plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
 import type { Order } from "./sort.ts";
 
@@ -134,15 +134,15 @@ interface Candidates {
 }
 
 /** What the cheapest index scan finds, or the order of creation where that has fewer. */
-async function candidates(list: RunningList, scans: readonly IndexScan[]): Promise<Candidates> {
+async function candidates(list: RunningList, scans: readonly CandidateScan[]): Promise<Candidates> {
   const { store, collection, visible } = list;
   const { best, count, building } = await cheapestScan(list, scans);
   const ids = await createdWithin(list, Math.min(count, scanLimit));
   if (ids !== undefined) return { ids };
   if (best === undefined) return building === undefined ? {} : { building };
-  const read = () => store.candidates(collection, visible, best.query, scanLimit);
+  const read = () => store.candidates(collection, visible, best.queries, scanLimit);
   const found = count > freeCandidates ? await withPermit(list, read) : await read();
-  if (found.outcome === "not_ready") return notReady(list, best.query.index);
+  if (found.outcome === "not_ready") return notReady(list, best);
   return found.outcome === "found" ? { ids: found.ids.toSorted(), isExact: best.isExact } : {};
 }
 
@@ -169,28 +169,40 @@ async function withPermit<T>({ collection, scanSemaphore }: RunningList, read: (
   }
 }
 
-function notReady({ onIndexMissing }: RunningList, index: string): Candidates {
+function notReady({ onIndexMissing }: RunningList, { queries }: CandidateScan): Candidates {
   onIndexMissing();
-  return { building: index };
+  return { building: queries.map(({ index }) => index).join(", ") };
 }
 
 interface CheapestScan {
   /** Undefined when all find too many. */
-  readonly best?: IndexScan;
+  readonly best?: CandidateScan;
   readonly count: number;
   readonly building?: string;
 }
 
 /** Asks the store how many entries each scan finds. */
-async function cheapestScan(list: RunningList, scans: readonly IndexScan[]): Promise<CheapestScan> {
-  const { store, collection, visible } = list;
+async function cheapestScan(list: RunningList, scans: readonly CandidateScan[]): Promise<CheapestScan> {
   let chosen: CheapestScan = { count: scanLimit + 1 };
   for (const scan of scans.slice(0, maxCountedIndexes)) {
-    const page = await store.pageByField(collection, visible, scan.query, onlyCount);
-    if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(list, scan.query.index) };
-    else if (page.count < chosen.count) chosen = { ...chosen, best: scan, count: page.count };
+    const count = await countEntries(list, scan);
+    if (count === "not_ready") chosen = { ...chosen, ...notReady(list, scan) };
+    else if (count < chosen.count) chosen = { ...chosen, best: scan, count };
   }
   return chosen;
+}
+
+async function countEntries(
+  { store, collection, visible }: RunningList,
+  { queries }: CandidateScan,
+): Promise<number | "not_ready"> {
+  let count = 0;
+  for (const query of queries) {
+    const page = await store.pageByField(collection, visible, query, onlyCount);
+    if (page.outcome === "not_ready") return "not_ready";
+    count += page.count;
+  }
+  return count;
 }
 
 /** Where the index found exactly what matches, only the page itself is read. */

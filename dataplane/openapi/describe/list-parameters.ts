@@ -25,6 +25,7 @@ export function listParameters(resource: LiveResource, limits: ProjectLimits): r
     count,
     ...etags(resource),
     ...valid(resource),
+    ...any(resource),
     ...filters(resource),
   ];
 }
@@ -69,6 +70,14 @@ function valid({ schema }: LiveResource): readonly JsonObject[] {
   if (schema.properties.has("_valid")) return [];
   const description = `\`false\`: only objects that don't meet the schema, which was another one when they were stored; for administrators. ${readsEach}.`;
   return [query("_valid", description, { type: "boolean" })];
+}
+
+/** Likewise. */
+function any({ schema }: LiveResource): readonly JsonObject[] {
+  if (schema.properties.has("_any")) return [];
+  const description =
+    "Only objects that match at least one of these filters, which commas separate: `status:open,price:lt=5`. `\\,` is a comma of a value, `\\\\` a backslash.";
+  return [query("_any", description, { type: "string", minLength: 1 })];
 }
 
 /** For programs such as the console: the names of all indexes, as `_sort` takes them. */

@@ -52,13 +52,22 @@ export function createPages({ database, transactions, collections, texts, clock 
       return last === undefined ? part : { ...part, next: { value: last.value, id: last.id } };
     };
 
-  const candidatesOf = ({ ref, visible, query, ids }: PageQuery, max: number): Promise<Candidates> =>
+  const idsOf = ({ ref, visible, query, ids }: PageQuery, limit: number): readonly string[] | "not_ready" => {
+    const list = lists.find(ref, visible, { query, ids });
+    if (list === "not_ready") return list;
+    return list === "nothing" ? [] : lists.entriesAfter(list, { limit, descending: false }).map(({ id }) => id);
+  };
+
+  const candidatesOf = (queries: readonly PageQuery[], max: number): Promise<Candidates> =>
     transactions.read(() => {
-      const list = lists.find(ref, visible, { query, ids });
-      if (list === "not_ready") return { outcome: "not_ready" };
-      const entries = list === "nothing" ? [] : lists.entriesAfter(list, { limit: max, descending: false });
-      if (entries.length > max) return { outcome: "too_many" };
-      return { outcome: "found", ids: entries.map(({ id }) => id) };
+      const found: string[] = [];
+      for (const query of queries) {
+        const ids = idsOf(query, max - found.length);
+        if (ids === "not_ready") return { outcome: "not_ready" };
+        found.push(...ids);
+        if (found.length > max) return { outcome: "too_many" };
+      }
+      return { outcome: "found", ids: [...new Set(found)] };
     });
 
   return {
@@ -79,8 +88,11 @@ export function createPages({ database, transactions, collections, texts, clock 
       const { next } = read.found;
       return { outcome: "page", ...read.page, ...(next && { next }) };
     },
-    candidates: (ref, visible, query, max) => candidatesOf({ ref, visible, query }, max),
-    candidatesByCreation: (ref, visible, ids, max) => candidatesOf({ ref, visible, ids }, max),
+    candidates(ref, visible, queries, max) {
+      const each = queries.map((query) => ({ ref, visible, query }));
+      return candidatesOf(each, max);
+    },
+    candidatesByCreation: (ref, visible, ids, max) => candidatesOf([{ ref, visible, ids }], max),
     async *readObjects(ref, ids) {
       for (let from = 0; from < ids.length; ) {
         const read = await texts.readMore(ref, ids.slice(from));

@@ -97,8 +97,16 @@ export interface ObjectLists {
     query: FieldQuery | undefined,
     range: KeysetRange,
   ): Promise<({ readonly outcome: "page" } & KeysetPage) | { readonly outcome: "not_ready" }>;
-  /** The ids of all objects of an indexed query, in any order; `too_many`: more than `max`. */
-  candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, max: number): Promise<Candidates>;
+  /**
+   * The ids of all objects of indexed queries at one moment, each once, in any order; `too_many`:
+   * the queries find more than `max` together.
+   */
+  candidates(
+    collection: CollectionRef,
+    visible: Visibility,
+    queries: readonly FieldQuery[],
+    max: number,
+  ): Promise<Candidates>;
   /** The ids of all objects in the range, by creation; `not_ready` without owners' entries. */
   candidatesByCreation(
     collection: CollectionRef,

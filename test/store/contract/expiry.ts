@@ -93,7 +93,7 @@ function describeAnswers(subject: Subject): void {
       async (store, of) => pageOf(await store.pageAfter(of, {}, { index: "group" }, { ...range, counted: true })),
       page,
     ],
-    ["candidates", (store, of) => store.candidates(of, {}, { index: "group" }, 10), { outcome: "found", ids: kept }],
+    ["candidates", (store, of) => store.candidates(of, {}, [{ index: "group" }], 10), { outcome: "found", ids: kept }],
     [
       "candidates by creation",
       (store, of) => store.candidatesByCreation(of, {}, { from: "0", to: "g" }, 10),
@@ -155,8 +155,8 @@ function describeAnswers(subject: Subject): void {
       count: 3,
       ids: [idOf(306)],
     });
-    expect(await store.candidates(collection, {}, query, 6)).toEqual({ outcome: "found", ids: grouped.map(idOf) });
-    expect(await store.candidates(collection, {}, query, 5)).toEqual({ outcome: "too_many" });
+    expect(await store.candidates(collection, {}, [query], 6)).toEqual({ outcome: "found", ids: grouped.map(idOf) });
+    expect(await store.candidates(collection, {}, [query], 5)).toEqual({ outcome: "too_many" });
     expect([await store.count(collection, {}), await store.count(collection, { owner })]).toEqual([6, 6]);
     expect((await store.collectionSize(collection)).objects).toBe(objects.length);
   });

@@ -163,7 +163,7 @@ function describeBuilding(subject: Subject): void {
     const outcomes = async (field: IndexField) => {
       const query = { index: field.name, field };
       const walked = await store.pageAfter(collection, {}, query, { ...all, counted: true });
-      const found = await store.candidates(collection, {}, { ...query, ranges: [{ from: "", to: "~" }] }, 10);
+      const found = await store.candidates(collection, {}, [{ ...query, ranges: [{ from: "", to: "~" }] }], 10);
       return [(await store.pageByField(collection, {}, query, all)).outcome, walked.outcome, found.outcome];
     };
     for (const field of [one, two, structuredClone(two)]) {

@@ -54,8 +54,8 @@ function describeOwnLists(subject: Subject): void {
       expectExact(await store.pageAfter(collection, { owner }, undefined, walk), ids);
       expectExact(await store.pageByField(collection, { owner }, { index: "a" }, range), ids);
       expectExact(await store.pageAfter(collection, { owner }, { index: "a" }, walk), ids);
-      const found = await store.candidates(collection, { owner }, ones, 100);
-      const every = await store.candidates(collection, {}, ones, 100);
+      const found = await store.candidates(collection, { owner }, [ones], 100);
+      const every = await store.candidates(collection, {}, [ones], 100);
       if (found.outcome !== "not_ready" && every.outcome === "found") {
         expect(found).toEqual({ outcome: "found", ids: every.ids.filter((id) => ids.includes(id)) });
       }

@@ -100,12 +100,29 @@ function describeQueries(subject: Subject): void {
     it.each(visibilities)(`names the candidates of ${what}: %j`, async (visible) => {
       const { store } = subject();
       const all = idsOf(expected(visible), false);
-      const found = await store.candidates(collection, visible, query, 100);
+      const found = await store.candidates(collection, visible, [query], 100);
       expect("ids" in found && found.ids.toSorted()).toEqual(all.toSorted());
-      const few = await store.candidates(collection, visible, query, Math.max(0, all.length - 1));
+      const few = await store.candidates(collection, visible, [query], Math.max(0, all.length - 1));
       expect(few.outcome).toBe(all.length === 0 ? "found" : "too_many");
     });
   }
+
+  it.each(visibilities)("names the candidates of several queries, each once, and counts each: %j", async (visible) => {
+    const { store } = subject();
+    const queries: readonly FieldQuery[] = [
+      { index: "value", equals: encodeSortValue('"a"') },
+      { index: "value,other" },
+      { index: "value", ranges: [] },
+    ];
+    const visibleOnes = objects.filter(({ owner }) => visible.owner === undefined || visible.owner === owner);
+    const twice = visibleOnes.filter((object) => textOf(object) === '"a"').length;
+    const found = await store.candidates(collection, visible, queries, visibleOnes.length + twice);
+    expect("ids" in found && found.ids.toSorted()).toEqual(idsOf(visibleOnes, false).toSorted());
+    const few = await store.candidates(collection, visible, queries, visibleOnes.length + twice - 1);
+    expect(few).toEqual({ outcome: "too_many" });
+    const none = [...queries, { index: "none" }];
+    expect(await store.candidates(collection, visible, none, 100)).toEqual({ outcome: "not_ready" });
+  });
 
   it("walks in order of creation, both ways", async () => {
     for (const visible of visibilities) {
@@ -147,8 +164,8 @@ function describeQueries(subject: Subject): void {
     const query = { index: "none", ranges: allValues };
     const range = { limit: 1, descending: false, counted: true };
     expect(await store.pageAfter(collection, {}, query, range)).toEqual({ outcome: "not_ready" });
-    expect(await store.candidates(collection, {}, query, 1)).toEqual({ outcome: "not_ready" });
-    expect(await store.candidates(freshCollection(), {}, query, 1)).toEqual({ outcome: "not_ready" });
+    expect(await store.candidates(collection, {}, [query], 1)).toEqual({ outcome: "not_ready" });
+    expect(await store.candidates(freshCollection(), {}, [query], 1)).toEqual({ outcome: "not_ready" });
   });
 
   it("has nothing to walk through in a collection that nobody wrote to", async () => {

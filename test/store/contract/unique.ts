@@ -214,7 +214,7 @@ async function idsOf(
   );
   if (equals === undefined) throw new Error("These values count for none");
   const index = uniqueIndex(rule);
-  const found = await store.candidates(collection, {}, { index: index.name, field: index, equals }, 10);
+  const found = await store.candidates(collection, {}, [{ index: index.name, field: index, equals }], 10);
   if (found.outcome !== "found") throw new Error(`The rule is ${found.outcome}`);
   return found.ids;
 }

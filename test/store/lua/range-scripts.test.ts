@@ -93,23 +93,29 @@ describe("read-members", () => {
   const ask = (version: string, max: number) =>
     scripts().members({
       keys,
-      set: keys.index(1),
       version,
       idIs: "last",
       max,
-      ranges: [
-        { from: "[30", to: "(32" },
-        { from: "[34", to: "(35" },
+      sets: [
+        {
+          set: keys.index(1),
+          ranges: [
+            { from: "[30", to: "(32" },
+            { from: "[34", to: "(35" },
+          ],
+        },
+        { set: keys.index(1), ranges: [] },
+        { set: keys.index(1), ranges: [{ from: "[35", to: "(36" }] },
       ],
     });
 
-  it("answers the members of all ranges", async () => {
-    const members = await ask("v1", 3);
-    expect(Array.isArray(members) && members.map((member) => idIn(member, "last"))).toEqual([ids[0], ids[1], ids[4]]);
+  it("answers the members of all ranges of all sets", async () => {
+    const members = await ask("v1", 4);
+    expect(Array.isArray(members) && members.map((member) => idIn(member, "last"))).toEqual([0, 1, 4, 5].map(idOf));
   });
 
   it("says when there are more than are wanted, and when the version is no longer in force", async () => {
-    expect(await ask("v1", 2)).toBe("too_many");
+    expect(await ask("v1", 3)).toBe("too_many");
     expect(await ask("v0", 3)).toBe("stale");
   });
 });

@@ -54,7 +54,7 @@ async function expectEntriesExact(store: Store, collection: CollectionRef, index
   for await (const batch of store.scan(collection, {})) texts.push(...batch);
   const within = texts.filter((text) => entryValue(index, (path) => valueAt(text, path)) !== undefined);
   const query = { index: index.name, field: index, ranges: [{ from: "", to: "\u{10ffff}" }] };
-  const found = await store.candidates(collection, {}, query, texts.length);
+  const found = await store.candidates(collection, {}, [query], texts.length);
   assert.deepEqual(found.outcome === "found" && found.ids.toSorted(), idsIn(within));
 }
 

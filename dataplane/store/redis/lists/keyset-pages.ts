@@ -5,9 +5,10 @@ import type { Candidates, FieldQuery, KeysetPage, KeysetRange, ObjectLists } fro
 import type { Owner } from "../../ports/refs.ts";
 import { rangesOf } from "../../ranges.ts";
 import { type PageFilter, readOrderedPage } from "../../read-page.ts";
+import type { StoredIndex } from "../indexes/index-set.ts";
 import { type CollectionKeys, collectionKeys } from "../keys.ts";
 import type { ListReads } from "./live-reads.ts";
-import { type PageDeps, pageTexts, setOf, withIds, withIndex } from "./pages.ts";
+import { type PageDeps, pageTexts, setOf, withIds, withIndex, withIndexes } from "./pages.ts";
 import {
   type IdPosition,
   idIn,
@@ -40,19 +41,22 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
       const next = query === undefined ? { value: "", id: idIn(last, "first") } : positionOf(last, owner);
       return { outcome: "page", ...page, next };
     },
-    async candidates(collection, { owner }, query, max) {
+    async candidates(collection, { owner }, queries, max) {
       const keys = collectionKeys(collection);
-      const ranges = lexRanges(rangesOf(query), owner);
-      const found = await withIndex(indexSetCache, keys, { ...query, owner }, ({ version }, index) =>
-        listReads(collection).members({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),
-      );
+      const found = await withIndexes(indexSetCache, keys, { owner, queries }, ({ version }, indexes) => {
+        const sets = queries.map((query, at) => ({
+          set: setOf(keys, indexes[at] as StoredIndex, owner),
+          ranges: lexRanges(rangesOf(query), owner),
+        }));
+        return listReads(collection).members({ keys, sets, version, idIs: "last", max });
+      });
       return candidatesOf(found, "last");
     },
     async candidatesByCreation(collection, visible, range, max) {
       const keys = collectionKeys(collection);
       const ranges = [idLexRange(range)];
-      const found = await withIds(indexSetCache, keys, visible, (ids) =>
-        listReads(collection).members({ keys, ...ids, idIs: "first", ranges, max }),
+      const found = await withIds(indexSetCache, keys, visible, ({ set, version }) =>
+        listReads(collection).members({ keys, sets: [{ set, ranges }], version, idIs: "first", max }),
       );
       return candidatesOf(found, "first");
     },
@@ -71,7 +75,7 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
 function candidatesOf(found: readonly string[] | "too_many" | undefined, idIs: IdPosition): Candidates {
   if (found === undefined) return { outcome: "not_ready" };
   if (found === "too_many") return { outcome: "too_many" };
-  return { outcome: "found", ids: found.map((member) => idIn(member, idIs)) };
+  return { outcome: "found", ids: [...new Set(found.map((member) => idIn(member, idIs)))] };
 }
 
 interface Step extends Pick<PageDeps, "indexSetCache">, Pick<ListReads, "ranges"> {

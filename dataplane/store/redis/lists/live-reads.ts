@@ -46,7 +46,7 @@ const spareMembers = 100;
 /** Whose expired ids are remembered: up to 3 MiB each. */
 const knownCollections = 8;
 
-type ListCall = Pick<ReadMembers, "keys" | "set" | "version" | "idIs">;
+type ListCall = Pick<ReadRanges, "keys" | "set" | "version" | "idIs">;
 
 /** What has expired, by the index set in force. */
 interface Expired extends Counted {
@@ -105,7 +105,7 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
           expired === undefined ? plain.ranges(call) : liveRanges(deps, expired, call),
         ),
       members: (call) =>
-        withExpired(collection, call, (expired) =>
+        withExpired(collection, { ...call, set: call.sets[0]?.set ?? call.keys.ids }, (expired) =>
           expired === undefined ? plain.members(call) : liveMembers(deps, expired, call),
         ),
     };
@@ -194,7 +194,7 @@ function idInEntry(entry: string): string {
   return idIn(entry, "last");
 }
 
-function liveFilter({ ids }: Expired, { idIs }: ListCall): (member: string) => boolean {
+function liveFilter({ ids }: Expired, { idIs }: Pick<ListCall, "idIs">): (member: string) => boolean {
   return (member) => !ids.has(idIn(member, idIs));
 }
 
@@ -204,7 +204,7 @@ async function rangeOf({ redisClient }: LiveReadDeps, set: string, ...args: read
 
 /** `expired` was read first: what is removed before the members are read would be counted. */
 async function liveMembers(deps: LiveReadDeps, expired: Expired, call: ReadMembers) {
-  const max = Math.min(call.max + expired.expired, expired.most);
+  const max = Math.min(call.max + expired.expired * call.sets.length, expired.most);
   const members = await deps.rangeScripts.members({ ...call, version: expired.set.version, max });
   if (members === "too_many" && max === expired.most) throw new ExpiredInTheWay("Too many members have to be read");
   if (typeof members === "string") return members;
@@ -218,7 +218,9 @@ async function liveRanges(deps: LiveReadDeps, expired: Expired, call: ReadRanges
   const max = Math.min(expired.most, fewMembers + expired.expired * membersPerRemoval);
   const end = limit === 0 ? 0 : offset + limit + 1;
   const isCounted = counted.length > 0 && !isOfAll(call);
-  const members = isCounted ? await liveMembers(deps, expired, { ...call, ranges: counted, max }) : [];
+  const members = isCounted
+    ? await liveMembers(deps, expired, { ...call, sets: [{ set: call.set, ranges: counted }], max })
+    : [];
   if (members === "stale") return members;
   if (members === "too_many" || end > max) throw new ExpiredInTheWay("The list is too long to leave them out");
   const inDirection = <T>(ascending: readonly T[]) => (descending ? ascending.toReversed() : ascending);

@@ -129,8 +129,28 @@ export function withIndex<T>(
   { owner, ...query }: Pick<FieldQuery, "index" | "field"> & { readonly owner: Owner | undefined },
   attempt: (set: IndexSet, index: StoredIndex) => Promise<T | "stale">,
 ): Promise<T | undefined> {
-  const usable = (set: IndexSet) =>
-    owner === undefined || hasAllOwners(set) ? readyIndex(set.indexes, query) : undefined;
+  return withIndexes(indexSetCache, keys, { owner, queries: [query] }, (set, [index]) =>
+    attempt(set, index as StoredIndex),
+  );
+}
+
+interface IndexQueries {
+  readonly owner: Owner | undefined;
+  readonly queries: readonly Pick<FieldQuery, "index" | "field">[];
+}
+
+/** Calls `attempt` with the index of each query; undefined when one isn't ready. */
+export function withIndexes<T>(
+  indexSetCache: IndexSetCache,
+  keys: CollectionKeys,
+  { owner, queries }: IndexQueries,
+  attempt: (set: IndexSet, indexes: readonly StoredIndex[]) => Promise<T | "stale">,
+): Promise<T | undefined> {
+  const usable = (set: IndexSet) => {
+    if (owner !== undefined && !hasAllOwners(set)) return undefined;
+    const found = queries.map((query) => readyIndex(set.indexes, query)).filter((index) => index !== undefined);
+    return found.length === queries.length ? found : undefined;
+  };
   return withReady(indexSetCache, keys, usable, attempt);
 }
 

@@ -41,20 +41,26 @@ export interface RangesReply extends FoundIds {
   readonly last: string | undefined;
 }
 
-export interface ReadMembers extends Pick<ReadRanges, "keys" | "set" | "version" | "idIs"> {
-  readonly ranges: readonly LexRange[];
+export interface ReadMembers extends Pick<ReadRanges, "keys" | "version" | "idIs"> {
+  /** The sorted sets to read, and the ranges of each. */
+  readonly sets: readonly SetRanges[];
   readonly max: number;
+}
+
+interface SetRanges {
+  readonly set: string;
+  readonly ranges: readonly LexRange[];
 }
 
 export interface RangeScripts {
   ranges(call: ReadRanges): Promise<RangesReply | "stale">;
-  /** All members in the ranges, as they are; `too_many`: more than `max`. */
+  /** All members in the ranges, as they are, all read in one step; `too_many`: more than `max`. */
   members(call: ReadMembers): Promise<readonly string[] | "too_many" | "stale">;
 }
 
 export function createRangeScripts(redisClient: RedisClient): RangeScripts {
   const readRanges = storeScript("lists/read-ranges-2", "read");
-  const readMembers = storeScript("lists/read-members-2", "read");
+  const readMembers = storeScript("lists/read-members-n", "read");
 
   return {
     async ranges(call) {
@@ -66,9 +72,10 @@ export function createRangeScripts(redisClient: RedisClient): RangeScripts {
       const [count, ids, last] = reply.rest;
       return { count: numberOf(count), ids: textsOf(ids), last: textOf(last) || undefined };
     },
-    async members({ keys, set, version = "*", ranges, max }) {
-      const args = [version, max, ...bounds(ranges)];
-      const reply = scriptReply(await redisClient.run(readMembers, [set, keys.indexSet], args));
+    async members({ keys, sets, version = "*", max }) {
+      const args = [version, max, ...sets.flatMap(({ ranges }) => [ranges.length, ...bounds(ranges)])];
+      const names = [keys.indexSet, ...sets.map(({ set }) => set)];
+      const reply = scriptReply(await redisClient.run(readMembers, names, args));
       if (reply.code === code.stale_index_set) return "stale";
       return reply.code === code.more ? "too_many" : reply.rest.flatMap(textsOf);
     },
