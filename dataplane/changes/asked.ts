@@ -23,7 +23,7 @@ const maxWaitSeconds = 30;
 /** RFC 7240 §4.3. */
 const waitPreference = /(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:[,;]|$)/i;
 /** Parameters for the pages of a list. Changes have none. */
-const ofLists = /(?:^|&)(_(?:limit|offset|cursor|sort|count|etags))=/;
+const ofLists = /(?:^|&)(_(?:limit|offset|cursor|sort|count|count_by|etags))=/;
 
 /** Undefined for an ordinary read. */
 export function askedChangesOf({ method, headers }: FastifyRequest, rawUrl: string): AskedChanges | undefined {

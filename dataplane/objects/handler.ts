@@ -11,6 +11,7 @@ import { deletedEvent, type ObjectsView, objectEvent, objectsView } from "../cha
 import { currentResponse, type Preconditions } from "../http/conditional-requests.ts";
 import type { HttpResponse } from "../http/exchange.ts";
 import { acquireSlot, authorizedPreconditions, guardWrites, receiveWrite, releaseSlot } from "../operation/steps.ts";
+import { countObjects } from "./list/count-by.ts";
 import { askedColumns } from "./list/csv.ts";
 import type { QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
@@ -103,8 +104,10 @@ function readList(
   of: Pick<ListRequest, "preconditions" | "position">,
 ): Promise<HttpResponse> {
   const { resource } = plan;
-  const columns = askedColumns(incoming.request.headers.accept, list.query, resource.schema);
-  return listObjects({
+  const { countBy } = list.query;
+  const columns =
+    countBy === undefined ? askedColumns(incoming.request.headers.accept, list.query, resource.schema) : undefined;
+  const asked: ListRequest = {
     ...of,
     ...(columns && { columns }),
     store: plan.store,
@@ -117,7 +120,8 @@ function readList(
     onIndexMissing: () => deps.preparer.forget(resource),
     // A scan waits for a semaphore of its own, and would keep its slot for long.
     onScan: () => releaseSlot(admission, undefined),
-  });
+  };
+  return countBy === undefined ? listObjects(asked) : countObjects(asked, countBy);
 }
 
 async function readObject(request: ObjectsRequest, preconditions: Preconditions | undefined): Promise<HttpResponse> {

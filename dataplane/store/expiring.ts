@@ -261,6 +261,7 @@ function expiringLists({ objects, time }: ExpiringDeps, remove: Remove): ObjectL
     pageAfter: (collection: ExpiringRef, visible, query, range) =>
       page(collection, () => objects.pageAfter(collection, visible, query, range)),
     candidates: (collection: ExpiringRef, ...args) => live(collection, () => objects.candidates(collection, ...args)),
+    countValues: (collection: ExpiringRef, ...args) => live(collection, () => objects.countValues(collection, ...args)),
     candidatesByCreation: (collection: ExpiringRef, ...args) =>
       live(collection, () => objects.candidatesByCreation(collection, ...args)),
     readObjects: (collection: ExpiringRef, ids) => batches(collection, () => objects.readObjects(collection, ids)),

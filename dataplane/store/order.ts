@@ -42,6 +42,30 @@ export function encodeSortValue(valueText: string | undefined): string {
   }
 }
 
+/**
+ * The JSON text of an encoded value; undefined for arrays, objects, and strings that may be cut. A
+ * missing value is null.
+ */
+export function decodeSortValue(encoded: string): string | undefined {
+  const digits = encoded.slice(1);
+  switch (encoded.charAt(0)) {
+    case rank.null:
+      return "null";
+    case rank.false:
+      return "false";
+    case rank.true:
+      return "true";
+    case rank.number:
+      return decodedNumber(digits);
+    case rank.string:
+      return Buffer.byteLength(unescapedString(digits)) < encodedStringBytes
+        ? JSON.stringify(unescapedString(digits))
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
 /** Between the values of an index of two fields: sorts before anything else. */
 export const betweenValues = "\0";
 
@@ -75,6 +99,10 @@ function byCodePoint(unit: number): number {
 function escapedString(value: string): string {
   const counted = value.length > encodedStringBytes / 3 ? prefixThatCounts(value) : value;
   return counted.replaceAll("\u0001", "\u0001\u0002").replaceAll("\u0000", "\u0001\u0001");
+}
+
+function unescapedString(text: string): string {
+  return text.replaceAll("\u0001\u0001", "\u0000").replaceAll("\u0001\u0002", "\u0001");
 }
 
 /**
@@ -112,6 +140,22 @@ function orderedNumber(text: string): string {
   const rest = Number(integer - BigInt(below));
   const digits = orderedDouble(below) + rest.toString(16).padStart(3, "0");
   return digits.replace(/0+$/, "");
+}
+
+function decodedNumber(digits: string): string {
+  const all = digits.padEnd(doubleDigits + 3, "0");
+  const double = doubleOf(BigInt(`0x${all.slice(0, doubleDigits)}`));
+  const rest = BigInt(`0x${all.slice(doubleDigits)}`);
+  // Beyond it, integers are stored in exponential notation.
+  return Number.isInteger(double) && Math.abs(double) < 1e21 ? String(BigInt(double) + rest) : String(double);
+}
+
+const doubleDigits = 16;
+const zero = 2n ** 63n;
+
+function doubleOf(ordered: bigint): number {
+  bits.setBigUint64(0, ordered < zero ? zero - ordered : ordered - zero);
+  return ordered < zero ? -bits.getFloat64(0) : bits.getFloat64(0);
 }
 
 const bits = new DataView(new ArrayBuffer(8));

@@ -108,6 +108,24 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     expect(await list(served, "many?indexed:in=7,8&same=1&plain:ge=9907", key)).toMatchObject({ count: 2 });
   });
 
+  it("counts by an indexed field at any size, else what filters leave within the bound", async () => {
+    const reply = await ask("_count_by=indexed");
+    const { count, counts } = reply.json<{ count: number; counts: readonly object[] }>();
+    expect([count, counts.length, counts[1]]).toEqual([10_001, 100, { value: 1, count: 100 }]);
+    expect((await ask("_count_by=plain&indexed=7")).json()).toMatchObject({ count: 100 });
+    for (const [query, detail] of [
+      ["_count_by=plain", /add `plain` to spec\.indexes .*, by which objects are counted at any size/],
+      ["_count_by=late&same=1", /add `same,late` to spec\.indexes/],
+      ["_count_by=indexed&plain:gt=0&late:gt=0", /add `plain` to spec\.indexes/],
+    ] as const) {
+      const refused = await ask(query);
+      expect(outcome(refused)).toEqual([400, "query_too_expensive"]);
+      expect(refused.json().detail).toMatch(detail);
+    }
+    const fields = await ask("_count_by=plain&plain:lt=1001&indexed:exists=true&_metadata.created:gt=4000000000");
+    expect(fields.json()).toMatchObject({ count: 0 });
+  });
+
   it("answers _any where indexes find few candidates, or a further filter does", async () => {
     expect(await list(served, "many?_any=indexed:7,word:gt=a,indexed:gt=98&_limit=2&_offset=199", key)).toMatchObject({
       count: 200,

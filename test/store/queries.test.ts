@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import type { IndexField } from "../../core/config/types.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
+import { countObjects } from "../../dataplane/objects/list/count-by.ts";
 import { createScanSemaphore } from "../../dataplane/objects/list/filter-and-sort.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
 import { planQuery } from "../../dataplane/objects/list/query-plan.ts";
@@ -20,7 +21,7 @@ import { sharedRedis } from "../support/redis/shared-redis.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
 import { countForTier } from "../support/time/test-tier.ts";
 import { freshCollection } from "./contract/fixture.ts";
-import { type Asked, matching, type SortedBy } from "./query-model.ts";
+import { type Asked, countsOf, matching, type SortedBy, shownCounts } from "./query-model.ts";
 
 const compiled = compileSchema({
   type: "object",
@@ -208,12 +209,18 @@ const queries = fc
     return { ...query, filters, sorts: names.map((name) => [name, descending]) };
   });
 
-function queryText({ filters: asked, any: alternatives, sorts: keys, limit, counted }: Query): string {
+function queryText({ sorts: keys, limit, counted, ...query }: Query): string {
   const all = [`_limit=${limit}`];
   if (keys.length > 0) {
     const sort = keys.map(([name, descending]) => (descending ? `-${name}` : name)).join(",");
     all.push(`_sort=${encodeURIComponent(sort)}`);
   }
+  if (!counted) all.push("_count=false");
+  return [...all, filterText(query)].filter(Boolean).join("&");
+}
+
+function filterText({ filters: asked, any: alternatives }: Pick<Query, "filters" | "any">): string {
+  const all: string[] = [];
   for (const [name, { operator, text }] of asked) {
     all.push(`${encodeURIComponent(operator === "eq" ? name : `${name}:${operator}`)}=${encodeURIComponent(text)}`);
   }
@@ -222,7 +229,6 @@ function queryText({ filters: asked, any: alternatives, sorts: keys, limit, coun
     return `${name}:${operator}=${text}`;
   });
   if (parts !== undefined) all.push(`_any=${encodeURIComponent(parts.map(escaped).join(","))}`);
-  if (!counted) all.push("_count=false");
   return all.join("&");
 }
 
@@ -281,21 +287,25 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
     expected: readonly string[],
     fields: readonly IndexField[],
   ): Promise<void> {
-    const get = async (text: string): Promise<Shown> => {
-      const answer = await listObjects({
+    const ask = async (text: string): Promise<string> => {
+      const plan = planQuery(validateList(text, schema, config), fields, { schema, maxBytes: 0 });
+      const request = {
         store,
         collection,
         indexes: fields,
         visible: query.owner === undefined ? {} : { owner: query.owner },
         preconditions: undefined,
-        plan: planQuery(validateList(text, schema, config), fields, { schema, maxBytes: 0 }),
+        plan,
         url: "",
         onIndexMissing: () => undefined,
         scanSemaphore: createScanSemaphore(),
         onScan: () => undefined,
-      });
-      return JSON.parse(answer.text ?? "") as Shown;
+      };
+      const { countBy } = plan.query;
+      const answer = await (countBy === undefined ? listObjects(request) : countObjects(request, countBy));
+      return answer.text ?? "";
     };
+    const get = async (text: string): Promise<Shown> => JSON.parse(await ask(text)) as Shown;
     const text = queryText(query);
     const { limit, offset } = query;
     const page = await get(`${text}&_offset=${offset}`);
@@ -315,6 +325,15 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
       next = step.links.next?.slice(1);
     }
     expect({ text, ids: idsOf(walked) }).toEqual({ text, ids: idsOf(parsed(expected)) });
+
+    const [name = "a"] = query.sorts.map(([each]) => each).filter((each) => each !== "id");
+    const counting = `${filterText(query)}&_count_by=${name}`;
+    const counted = await ask(counting);
+    expect({ counting, counts: shownCounts(counted) }).toEqual({
+      counting,
+      counts: countsOf(expected, paths[name] ?? []),
+    });
+    expect(JSON.parse(counted)).toMatchObject({ count: expected.length, items: [] });
   }
 });
 

@@ -48,6 +48,35 @@ export function matching(
   return found.map(({ text }) => text);
 }
 
+/** Of a value by name, or of all that have none. */
+type NamedCount = readonly [name: string | undefined, count: number];
+
+/**
+ * How many have each value, ascending; what is an array, an object or a string from 1,024 bytes on
+ * is counted together under `undefined`, and last.
+ */
+export function countsOf(texts: readonly string[], field: readonly string[]): readonly NamedCount[] {
+  const values = texts.map((text) => at(parse(text), field) ?? null).toSorted(compare);
+  const groups = Map.groupBy(values, nameOf);
+  const others = groups.get(undefined);
+  groups.delete(undefined);
+  const counts = [...groups].map(([name, alike]) => [name, alike.length] as const);
+  return others === undefined ? counts : [...counts, [undefined, others.length]];
+}
+
+/** Of an answer, in the same form. */
+export function shownCounts(text: string): readonly NamedCount[] {
+  const { counts } = parse(text) as { readonly counts: readonly { readonly value?: Value; readonly count: bigint }[] };
+  return counts.map((each) => [Object.hasOwn(each, "value") ? nameOf(each.value) : undefined, Number(each.count)]);
+}
+
+function nameOf(value: Value): string | undefined {
+  if (value === undefined || value === null) return "null";
+  if (typeof value === "string") return Buffer.byteLength(value) < 1024 ? JSON.stringify(value) : undefined;
+  if (typeof value === "object") return undefined;
+  return typeof value === "number" && Number.isInteger(value) ? String(BigInt(value)) : String(value);
+}
+
 interface Placed {
   readonly position: number;
   readonly value: Value;

@@ -25,7 +25,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
  * Names that were reserved after schemas could declare them: such a schema is still served, with a
  * warning.
  */
-export const laterReservedNames: readonly string[] = ["_etags", "_valid", "_position", "_any"];
+export const laterReservedNames: readonly string[] = ["_etags", "_valid", "_position", "_any", "_count_by"];
 
 export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): void {
   // The other checks follow references and would not come back from a loop.

@@ -80,7 +80,23 @@ function matchOf(text: string, { keys }: Order): Match {
 
 type Step = "go on" | "enough" | Excess;
 
-async function readAll({ texts, semaphore, collection }: Scan, onText: (text: string) => Step): Promise<Step> {
+interface Reading extends Pick<Scan, "texts" | "semaphore" | "collection" | "conditions"> {}
+
+type CountResult = { readonly counts: ReadonlyMap<string, number> } | { readonly excess: Excess };
+
+/** How many matches have each value at a path, by its encoding. */
+export async function countMatches(reading: Reading, path: readonly string[]): Promise<CountResult> {
+  const counts = new Map<string, number>();
+  const end = await readAll(reading, (text) => {
+    if (!reading.conditions.every((condition) => condition.matchesObject(text))) return "go on";
+    const value = encodeSortValue(valueAt(text, path));
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+    return "go on";
+  });
+  return end === "go on" || end === "enough" ? { counts } : { excess: end };
+}
+
+async function readAll({ texts, semaphore, collection }: Reading, onText: (text: string) => Step): Promise<Step> {
   let seen = 0;
   let bytes = 0;
   let hasPermit = false;

@@ -6,10 +6,11 @@ import { Problem } from "../../../core/errors/problem.ts";
 import type { Selection } from "../../../core/json/selection.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { laterReservedNames } from "../../../core/schema/read/check-tree.ts";
+import { countByParameter, countedField } from "./count-by-parameter.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
 import { type Filters, fieldOf, filtersOf } from "./filters.ts";
 import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
-import { type Order, sortOrder } from "./sort.ts";
+import { type Order, type SortKey, sortOrder } from "./sort.ts";
 
 export interface ListQuery extends Filters {
   readonly limit: number;
@@ -24,6 +25,8 @@ export interface ListQuery extends Filters {
   readonly tagged: boolean;
   /** Whether the objects shown meet the schema; absent = both those that do and others. */
   readonly valid?: boolean;
+  /** The field by whose values objects are counted, and `order` is by; absent = they are listed. */
+  readonly countBy?: SortKey;
   /** What links repeat behind their paging: percent-encoded, each with a leading `&`, or empty. */
   readonly suffix: string;
 }
@@ -39,11 +42,12 @@ const listParameters: ReadonlySet<string> = new Set([
   "_etags",
   "_valid",
   "_any",
+  countByParameter,
   // Of changes (changes/asked.ts): such a request is planned as a list.
   "_position",
 ]);
 /** In the order in which links have them. */
-const repeated = ["_sort", "_fields", "_count", "_etags", "_valid", "_any"] as const;
+const repeated = ["_sort", "_fields", "_count", "_etags", "_valid", "_any", countByParameter] as const;
 
 /** A declared name that was reserved later (check-tree.ts) is a filter, and no parameter. */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
@@ -63,7 +67,8 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
   const reserved = reservedIn(schema);
   const limit = wholeNumber(parameters, "_limit", { fallback: defaultLimit, min: 1, max: maxPageSize });
   const offset = wholeNumber(parameters, "_offset", { fallback: 0, min: 0, max: Number.POSITIVE_INFINITY });
-  const order = sortOrder(parameters.get("_sort"), schema);
+  const countBy = reserved.has(countByParameter) ? countedField(parameters, schema) : undefined;
+  const order = countBy ? { keys: [countBy], descending: false } : sortOrder(parameters.get("_sort"), schema);
   const cursor = cursorOf(parameters, order);
   const fields = chosenFields(parameters.get("_fields"), schema);
   const asksValid = reserved.has("_valid") && parameters.has("_valid");
@@ -78,6 +83,7 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
     counted: trueOrFalse(parameters, "_count", true),
     tagged: reserved.has("_etags") && trueOrFalse(parameters, "_etags", false),
     ...(asksValid && { valid: trueOrFalse(parameters, "_valid", true) }),
+    ...(countBy && { countBy }),
     suffix: suffix(parameters, reserved),
   };
 }

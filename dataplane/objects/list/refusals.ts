@@ -28,7 +28,7 @@ interface RefusedList {
 }
 
 export function tooExpensive(excess: Excess, list: RefusedList): Problem {
-  const isFiltered = list.conditions.length > 0;
+  const isFiltered = list.conditions.length > 0 || list.query.countBy !== undefined;
   return new Problem(isFiltered ? "query_too_expensive" : "sort_not_indexed", detailOf(excess, list, isFiltered));
 }
 
@@ -37,12 +37,13 @@ function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, i
   const amount = excess === "objects" ? `${scanLimit} objects` : `${inMebibytes(scanBytes)} of objects`;
   const ofSchema = conditions.filter(({ name }) => !serviceFields.has(name) && !withoutField.has(name));
   const constraints = constraintsOf(ofSchema);
-  const advice =
+  const general = () =>
     ofSchema.length === conditions.length
       ? adviceFor(query, constraints, indexes)
       : (narrowingAdvice([...constraints.keys()], constraints, indexes) ??
         anyAdvice(query, indexes) ??
         serviceFieldAdvice);
+  const advice = countAdvice(query, constraints, indexes) ?? general();
   return isFiltered
     ? `This query would read more than ${amount}; ${advice}`
     : `This query would sort more than ${amount} without an index; ${advice}`;
@@ -91,6 +92,21 @@ function unansweredAdvice(filters: ListQuery["filters"], order: string | undefin
     return `no index answers \`${searched.name}:contains\`; add another filter, on an indexed field, that fewer objects match`;
   const filter = "add a filter on an indexed field that fewer objects match";
   return order === undefined ? filter : `${filter}, or sort by ${order} alone`;
+}
+
+/** Filters that fix a value, and the counted field behind them. */
+function countAdvice(
+  { countBy, filters }: ListQuery,
+  constraints: FieldConstraints,
+  indexes: readonly IndexField[],
+): string | undefined {
+  if (countBy === undefined) return undefined;
+  const fixed = [...constraints].filter(([name, { constant }]) => name !== countBy.name && constant !== undefined);
+  const fields = [...fixed.map(([name]) => name), countBy.name];
+  const isAnswerable = fixed.length === filters.length && fields.length <= maxIndexFields;
+  return isAnswerable && !hasIndex(fields, indexes)
+    ? `${declare(fields.join(","))}, by which objects are counted at any size`
+    : (narrowingAdvice([...constraints.keys()], constraints, indexes) ?? unansweredAdvice(filters, undefined));
 }
 
 /** Every filter of `_any` needs an index. */

@@ -14,7 +14,7 @@ import { shortPageBytes } from "../../store/read-page.ts";
 import type { CsvColumns } from "./csv.ts";
 import type { Cursor } from "./cursor.ts";
 import { cursorOf } from "./cursor-position.ts";
-import { bytesOf, filterAndSort, scanLimit } from "./filter-and-sort.ts";
+import { bytesOf, countMatches, type Excess, filterAndSort, scanLimit } from "./filter-and-sort.ts";
 import { type CandidateScan, constraintsOf, type IndexPlan, type QueryPlan } from "./query-plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
 import type { Order } from "./sort.ts";
@@ -70,20 +70,45 @@ const onlyCount = { offset: 0, limit: 0, descending: false } as const;
 const freeCandidates = 2_000;
 
 export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
-  const { store, collection, indexes, plan } = list;
   const found = await candidates(list, indexPlan.candidateScans);
   if (found.ids !== undefined && found.isExact && indexPlan.isInCreationOrder) return pageOfIds(list, found.ids);
+  const { page } = await readEach(list, { ...indexPlan, ...found }, (texts) => filterAndSortList(list, texts));
+  return page;
+}
+
+/** How many matches have each value at the path, by its encoding. */
+export async function countWithoutIndex(
+  list: ListRequest,
+  indexPlan: IndexPlan,
+  path: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { collection, plan, scanSemaphore: semaphore } = list;
+  const { conditions } = plan;
+  const found = await candidates(list, indexPlan.candidateScans);
+  const { counts } = await readEach(list, { ...indexPlan, ...found }, (texts) =>
+    countMatches({ collection, conditions, semaphore, texts }, path),
+  );
+  return counts;
+}
+
+/** Evaluates the candidates, or all that the caller sees. */
+async function readEach<Result extends object>(
+  list: ListRequest,
+  found: Candidates & Pick<IndexPlan, "answeringScan">,
+  evaluate: (texts: AsyncIterable<readonly string[]>) => Promise<Result | { readonly excess: Excess }>,
+): Promise<Result> {
+  const { store, collection, indexes, plan } = list;
   list.onScan();
   const texts = found.ids === undefined ? await scanCollection(list) : store.readObjects(collection, found.ids);
-  const result = texts === undefined ? tooManyObjects : await filterAndSortList(list, texts).catch(refuseConflict);
-  if ("page" in result) return result.page;
-  const building = indexPlan.answeringScan?.query.index ?? found.building ?? (await missingOwners(list));
+  const result = texts === undefined ? tooManyObjects : await evaluate(texts).catch(refuseConflict);
+  if (!("excess" in result)) return result;
+  const building = found.answeringScan?.query.index ?? found.building ?? (await missingOwners(list));
   if (building !== undefined) throw indexBuilding(building);
   throw tooExpensive(result.excess, { query: plan.query, conditions: plan.conditions, indexes });
 }
 
 /** The index that a list of one's own objects needs, if it is missing. */
-async function missingOwners({ store, collection, visible, plan }: RunningList): Promise<string | undefined> {
+async function missingOwners({ store, collection, visible, plan }: ListRequest): Promise<string | undefined> {
   if (visible.owner === undefined) return undefined;
   if (plan.indexPlan === undefined) return ownersField.name;
   const page = await store.pageByCreation(collection, visible, onlyCount);
@@ -118,7 +143,7 @@ function filterAndSortList(
 }
 
 /** Undefined when the caller sees more objects than a scan may read. */
-async function scanCollection(list: RunningList): Promise<AsyncIterable<readonly string[]> | undefined> {
+async function scanCollection(list: ListRequest): Promise<AsyncIterable<readonly string[]> | undefined> {
   const { store, collection, visible } = list;
   const isWithinBound = (await store.count(collection, visible)) <= scanLimit;
   return isWithinBound ? store.scan(collection, visible, { max: scanLimit }) : undefined;
@@ -134,7 +159,7 @@ interface Candidates {
 }
 
 /** What the cheapest index scan finds, or the order of creation where that has fewer. */
-async function candidates(list: RunningList, scans: readonly CandidateScan[]): Promise<Candidates> {
+async function candidates(list: ListRequest, scans: readonly CandidateScan[]): Promise<Candidates> {
   const { store, collection, visible } = list;
   const { best, count, building } = await cheapestScan(list, scans);
   const ids = await createdWithin(list, Math.min(count, scanLimit));
@@ -149,7 +174,7 @@ async function candidates(list: RunningList, scans: readonly CandidateScan[]): P
 /**
  * Objects within the filters on creation; undefined without such filters, or for more than `max`.
  */
-async function createdWithin(list: RunningList, max: number): Promise<readonly string[] | undefined> {
+async function createdWithin(list: ListRequest, max: number): Promise<readonly string[] | undefined> {
   const { store, collection, visible, plan } = list;
   const { ids } = plan;
   if (ids === undefined) return undefined;
@@ -160,7 +185,7 @@ async function createdWithin(list: RunningList, max: number): Promise<readonly s
 }
 
 /** Ten thousand candidates occupy Redis for some 4 ms, as reading a mebibyte does. */
-async function withPermit<T>({ collection, scanSemaphore }: RunningList, read: () => Promise<T>): Promise<T> {
+async function withPermit<T>({ collection, scanSemaphore }: ListRequest, read: () => Promise<T>): Promise<T> {
   await scanSemaphore.acquire(keyOfProject(collection.project));
   try {
     return await read();
@@ -169,7 +194,7 @@ async function withPermit<T>({ collection, scanSemaphore }: RunningList, read: (
   }
 }
 
-function notReady({ onIndexMissing }: RunningList, { queries }: CandidateScan): Candidates {
+function notReady({ onIndexMissing }: ListRequest, { queries }: CandidateScan): Candidates {
   onIndexMissing();
   return { building: queries.map(({ index }) => index).join(", ") };
 }
@@ -182,7 +207,7 @@ interface CheapestScan {
 }
 
 /** Asks the store how many entries each scan finds. */
-async function cheapestScan(list: RunningList, scans: readonly CandidateScan[]): Promise<CheapestScan> {
+async function cheapestScan(list: ListRequest, scans: readonly CandidateScan[]): Promise<CheapestScan> {
   let chosen: CheapestScan = { count: scanLimit + 1 };
   for (const scan of scans.slice(0, maxCountedIndexes)) {
     const count = await countEntries(list, scan);
@@ -193,7 +218,7 @@ async function cheapestScan(list: RunningList, scans: readonly CandidateScan[]):
 }
 
 async function countEntries(
-  { store, collection, visible }: RunningList,
+  { store, collection, visible }: ListRequest,
   { queries }: CandidateScan,
 ): Promise<number | "not_ready"> {
   let count = 0;

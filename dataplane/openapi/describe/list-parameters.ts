@@ -26,6 +26,7 @@ export function listParameters(resource: LiveResource, limits: ProjectLimits): r
     ...etags(resource),
     ...valid(resource),
     ...any(resource),
+    ...countBy(resource),
     ...filters(resource),
   ];
 }
@@ -78,6 +79,14 @@ function any({ schema }: LiveResource): readonly JsonObject[] {
   const description =
     "Only objects that match at least one of these filters, which commas separate: `status:open,price:lt=5`. `\\,` is a comma of a value, `\\\\` a backslash.";
   return [query("_any", description, { type: "string", minLength: 1 })];
+}
+
+/** Likewise. */
+function countBy({ schema }: LiveResource): readonly JsonObject[] {
+  if (schema.properties.has("_count_by")) return [];
+  const description =
+    "Counts objects by the values of this field instead of listing them: see `counts` of the answer. Cheap at any size where the field is indexed. Not together with parameters of pages.";
+  return [query("_count_by", description, { type: "string", minLength: 1 })];
 }
 
 /** For programs such as the console: the names of all indexes, as `_sort` takes them. */

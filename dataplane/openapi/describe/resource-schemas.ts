@@ -149,6 +149,19 @@ function pageSchema(stored: JsonObject): JsonObject {
         additionalProperties: { type: "string" },
         description: "The tag of each object, by its id, for `If-Match`; only with `_etags=true`.",
       },
+      counts: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["count"],
+          properties: {
+            value: { type: ["string", "number", "boolean", "null"], description: "Null for a missing field, too." },
+            count: { type: "integer", minimum: 1 },
+          },
+        },
+        description:
+          "How many objects have each value, ascending; only with `_count_by`, and then there are no `items`. What has no `value` is an array, an object or a long string.",
+      },
       links: { $ref: "#/components/schemas/Links" },
     },
   };

@@ -7,7 +7,7 @@ import type { IndexField } from "../../../core/config/types.ts";
 import { encodedTime, isOfExpiry } from "../expiry.ts";
 import { compareEncoded, hasSameEntries } from "../order.ts";
 import { ExpiredInTheWay } from "../ports/expiry.ts";
-import type { FieldQuery, IdRange, KeysetRange, PageRange, Position } from "../ports/lists.ts";
+import type { FieldQuery, IdRange, KeysetRange, PageRange, Position, ValueCount } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
 import type { Collection, Collections, OwnerRow } from "./collections.ts";
@@ -48,6 +48,8 @@ export interface Lists {
   /** By creation without a query, or with ids. "nothing": the caller sees nothing. */
   find(ref: CollectionRef, visible: Visibility, by?: ListBy): List | "nothing" | "not_ready";
   count(list: List): number;
+  /** By value, ascending, and one more than `max` when there is one. */
+  countValues(list: List, max: number): readonly ValueCount[];
   /** The ranges' entries one after the other, as if nothing lay between them. */
   entriesAt(list: List, range: Pick<PageRange, "offset" | "limit" | "descending">): readonly ObjectRow[];
   /** The next ones behind a position, and one more than `limit` when there is one. */
@@ -117,6 +119,13 @@ export function createLists(database: DatabaseSync, collections: Collections, cl
       return by.query === undefined ? "nothing" : "not_ready";
     },
     count: (list) => list.ranges.reduce((sum, range) => sum + countIn(list, range), 0),
+    countValues(list, max) {
+      const { orderingId, ownerId, ids } = list;
+      return list.ranges.flatMap(({ from, to }) => {
+        const bounds = [orderingId, ownerId, from, ids.from, to, ids.to];
+        return statementsOf(list).countValues.all(...bounds, ...leftOut(list), max + 1) as unknown as ValueCount[];
+      });
+    },
     entriesAt(list, { offset, limit, descending }) {
       const { ids } = list;
       const statement = statementsOf(list)[descending ? "rangeDown" : "range"];
@@ -199,6 +208,7 @@ function prepare(database: DatabaseSync, further: string) {
   const rows = `SELECT value, id, object AS objectId ${range}`;
   return {
     count: database.prepare(`SELECT COUNT(*) AS entries ${range}`),
+    countValues: database.prepare(`SELECT value, COUNT(*) AS count ${range} GROUP BY value ORDER BY value LIMIT ?`),
     range: database.prepare(`${rows} ORDER BY value, id LIMIT ? OFFSET ?`),
     rangeDown: database.prepare(`${rows} ORDER BY value DESC, id DESC LIMIT ? OFFSET ?`),
   };

@@ -92,6 +92,13 @@ export function createPages({ database, transactions, collections, texts, clock 
       const each = queries.map((query) => ({ ref, visible, query }));
       return candidatesOf(each, max);
     },
+    countValues: (ref, visible, query, max) =>
+      transactions.read(() => {
+        const list = lists.find(ref, visible, { query });
+        if (list === "not_ready") return { outcome: "not_ready" };
+        const values = list === "nothing" ? [] : lists.countValues(list, max);
+        return values.length > max ? { outcome: "too_many" } : { outcome: "counted", values };
+      }),
     candidatesByCreation: (ref, visible, ids, max) => candidatesOf([{ ref, visible, ids }], max),
     async *readObjects(ref, ids) {
       for (let from = 0; from < ids.length; ) {

@@ -74,6 +74,16 @@ export type Candidates =
   | { readonly outcome: "found"; readonly ids: readonly string[] }
   | { readonly outcome: "too_many" | "not_ready" };
 
+export interface ValueCount {
+  /** Encoded, of all fields of the index. */
+  readonly value: string;
+  readonly count: number;
+}
+
+export type CountedValues =
+  | { readonly outcome: "counted"; readonly values: readonly ValueCount[] }
+  | { readonly outcome: "too_many" | "not_ready" };
+
 export interface ScanRange {
   /** Objects that the caller is ready to have read; absent = any number. */
   readonly max?: number;
@@ -107,6 +117,11 @@ export interface ObjectLists {
     queries: readonly FieldQuery[],
     max: number,
   ): Promise<Candidates>;
+  /**
+   * How many objects of an indexed query have each value, at one moment, ascending; `too_many`:
+   * more than `max` values.
+   */
+  countValues(collection: CollectionRef, visible: Visibility, query: FieldQuery, max: number): Promise<CountedValues>;
   /** The ids of all objects in the range, by creation; `not_ready` without owners' entries. */
   candidatesByCreation(
     collection: CollectionRef,

@@ -99,6 +99,11 @@ function describeAnswers(subject: Subject): void {
       (store, of) => store.candidatesByCreation(of, {}, { from: "0", to: "g" }, 10),
       { outcome: "found", ids: kept },
     ],
+    [
+      "counts of values",
+      (store, of) => store.countValues(of, {}, { index: "group" }, 10),
+      { outcome: "counted", values: [{ value: encodeSortValue("1"), count: 2 }] },
+    ],
     ["objects by id", (store, of) => idsOf(store.readObjects(of, [1, 2, 3].map(idOf))), kept],
     ["a scan", (store, of) => idsOf(store.scan(of, {})), kept],
     ["an owner's scan", (store, of) => idsOf(store.scan(of, { owner })), kept],
@@ -157,6 +162,11 @@ function describeAnswers(subject: Subject): void {
     });
     expect(await store.candidates(collection, {}, [query], 6)).toEqual({ outcome: "found", ids: grouped.map(idOf) });
     expect(await store.candidates(collection, {}, [query], 5)).toEqual({ outcome: "too_many" });
+    expect(await store.countValues(collection, { owner }, query, 2)).toEqual({
+      outcome: "counted",
+      values: ["0", "2"].map((value) => ({ value: encodeSortValue(value), count: 3 })),
+    });
+    expect(await store.countValues(collection, {}, query, 1)).toEqual({ outcome: "too_many" });
     expect([await store.count(collection, {}), await store.count(collection, { owner })]).toEqual([6, 6]);
     expect((await store.collectionSize(collection)).objects).toBe(objects.length);
   });

@@ -107,6 +107,33 @@ function describeQueries(subject: Subject): void {
     });
   }
 
+  it.each(visibilities)("counts the objects of each value, in ranges of one or two fields: %j", async (visible) => {
+    const { store } = subject();
+    const visibleOnes = ordered.filter(({ owner }) => visible.owner === undefined || visible.owner === owner);
+    const counted = (ofIndex: IndexField, isIn: (text: string) => boolean) => {
+      const texts = visibleOnes.filter((object) => isIn(textOf(object) ?? ""));
+      const found = Map.groupBy(texts, (object) => {
+        const encoded = [encodeSortValue(textOf(object)), encodeSortValue(String(otherOf(object)))];
+        return encoded.slice(0, ofIndex === value ? 1 : 2).join("\0");
+      });
+      return [...found].map(([name, { length: count }]) => ({ value: name, count }));
+    };
+    for (const [, ranges, isIn] of cases) {
+      const values = counted(value, isIn);
+      const query = { index: "value", ranges };
+      expect(await store.countValues(collection, visible, query, values.length)).toEqual({
+        outcome: "counted",
+        values,
+      });
+      const few = values.length === 0 ? { outcome: "counted", values } : { outcome: "too_many" };
+      expect(await store.countValues(collection, visible, query, Math.max(0, values.length - 1))).toEqual(few);
+    }
+    const ofA = { index: "value,other", ranges: [equalTo(encodeSortValue('"a"'))] };
+    const values = counted(both, (text) => text === '"a"').toSorted((x, y) => compareEncoded(x.value, y.value));
+    expect(await store.countValues(collection, visible, ofA, 10)).toEqual({ outcome: "counted", values });
+    expect(await store.countValues(collection, visible, { index: "none" }, 10)).toEqual({ outcome: "not_ready" });
+  });
+
   it.each(visibilities)("names the candidates of several queries, each once, and counts each: %j", async (visible) => {
     const { store } = subject();
     const queries: readonly FieldQuery[] = [

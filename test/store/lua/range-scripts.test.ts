@@ -89,6 +89,33 @@ describe("read-ranges", () => {
   });
 });
 
+describe("count-values", () => {
+  const count = (version: string, max: number) => {
+    const ranges = [
+      { from: "[30", to: "(32" },
+      { from: "[34", to: "+" },
+    ];
+    return scripts().values({ keys, set: keys.index(1), version, idIs: "last", ranges, max });
+  };
+
+  it("counts the members of each value in the ranges", async () => {
+    await bench.client.zadd(keys.index(1), 0, `34\0${ids[0]}`, 0, `34\u0001\u0001\0${ids[1]}`);
+    const found = await count("v1", 20);
+    const values = Array.isArray(found) ? found : [];
+    expect(Object.fromEntries(values.map(({ value, count: members }) => [value, members]))).toMatchObject({
+      "34": 2,
+      "34\u0001\u0001": 1,
+    });
+    expect(values.map(({ value }) => value)).not.toContain("33");
+    expect(await count("v1", values.length)).toEqual(found);
+    expect(await count("v1", values.length - 1)).toBe("too_many");
+  });
+
+  it("refuses a version that is no longer in force", async () => {
+    expect(await count("v0", 20)).toBe("stale");
+  });
+});
+
 describe("read-members", () => {
   const ask = (version: string, max: number) =>
     scripts().members({

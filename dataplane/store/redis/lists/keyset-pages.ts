@@ -6,7 +6,7 @@ import type { Owner } from "../../ports/refs.ts";
 import { rangesOf } from "../../ranges.ts";
 import { type PageFilter, readOrderedPage } from "../../read-page.ts";
 import type { StoredIndex } from "../indexes/index-set.ts";
-import { type CollectionKeys, collectionKeys } from "../keys.ts";
+import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
 import type { ListReads } from "./live-reads.ts";
 import { type PageDeps, pageTexts, setOf, withIds, withIndex, withIndexes } from "./pages.ts";
 import {
@@ -24,7 +24,10 @@ import {
 /** Objects that one call is asked for, at most. */
 const objectsPerCall = 250;
 
-type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "candidatesByCreation" | "readObjects">;
+type KeysetPages = Pick<
+  ObjectLists,
+  "pageAfter" | "candidates" | "countValues" | "candidatesByCreation" | "readObjects"
+>;
 
 export function createKeysetPages(deps: PageDeps): KeysetPages {
   const { scripts, listReads, indexSetCache } = deps;
@@ -51,6 +54,17 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
         return listReads(collection).members({ keys, sets, version, idIs: "last", max });
       });
       return candidatesOf(found, "last");
+    },
+    async countValues(collection, { owner }, query, max) {
+      const keys = collectionKeys(collection);
+      const ranges = lexRanges(rangesOf(query), owner);
+      const found = await withIndex(indexSetCache, keys, { ...query, owner }, ({ version }, index) =>
+        listReads(collection).values({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),
+      );
+      if (found === undefined) return { outcome: "not_ready" };
+      if (found === "too_many") return { outcome: "too_many" };
+      const begin = owner === undefined ? 0 : owner.length + separator.length;
+      return { outcome: "counted", values: found.map(({ value, count }) => ({ value: value.slice(begin), count })) };
     },
     async candidatesByCreation(collection, visible, range, max) {
       const keys = collectionKeys(collection);

@@ -15,6 +15,7 @@ import type { IndexSetCache } from "../indexes/index-scripts.ts";
 import type { IndexSet } from "../indexes/index-set.ts";
 import type { ObjectScripts } from "../objects/object-scripts.ts";
 import {
+  type CountValues,
   hasSameBounds,
   idIn,
   isAll,
@@ -23,6 +24,7 @@ import {
   type ReadMembers,
   type ReadRanges,
   rangesOfPage,
+  valueIn,
 } from "./ranges.ts";
 
 export type ListReads = Pick<ObjectScripts, "page"> & RangeScripts;
@@ -107,6 +109,10 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
       members: (call) =>
         withExpired(collection, { ...call, set: call.sets[0]?.set ?? call.keys.ids }, (expired) =>
           expired === undefined ? plain.members(call) : liveMembers(deps, expired, call),
+        ),
+      values: (call) =>
+        withExpired(collection, call, (expired) =>
+          expired === undefined ? plain.values(call) : liveValues(deps, expired, call),
         ),
     };
   };
@@ -210,6 +216,14 @@ async function liveMembers(deps: LiveReadDeps, expired: Expired, call: ReadMembe
   if (typeof members === "string") return members;
   const live = members.filter(liveFilter(expired, call));
   return live.length > call.max ? "too_many" : live;
+}
+
+async function liveValues(deps: LiveReadDeps, expired: Expired, call: CountValues) {
+  const { set, ranges, max } = call;
+  const members = await liveMembers(deps, expired, { ...call, sets: [{ set, ranges }], max: expired.most });
+  if (typeof members === "string") return members;
+  const counts = Map.groupBy(members, valueIn);
+  return counts.size > max ? "too_many" : [...counts].map(([value, { length: count }]) => ({ value, count }));
 }
 
 async function liveRanges(deps: LiveReadDeps, expired: Expired, call: ReadRanges): Promise<RangesReply | "stale"> {

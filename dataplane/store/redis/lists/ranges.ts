@@ -4,7 +4,7 @@
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../../core/redis/reply.ts";
 import { compareEncoded } from "../../order.ts";
-import type { IdRange, Position } from "../../ports/lists.ts";
+import type { IdRange, Position, ValueCount } from "../../ports/lists.ts";
 import type { Owner } from "../../ports/refs.ts";
 import { allValues, type ValueRange } from "../../ranges.ts";
 import { type CollectionKeys, separator } from "../keys.ts";
@@ -52,14 +52,24 @@ interface SetRanges {
   readonly ranges: readonly LexRange[];
 }
 
+export interface CountValues extends Pick<ReadRanges, "keys" | "set" | "version" | "idIs"> {
+  readonly ranges: readonly LexRange[];
+  readonly max: number;
+}
+
 export interface RangeScripts {
   ranges(call: ReadRanges): Promise<RangesReply | "stale">;
   /** All members in the ranges, as they are, all read in one step; `too_many`: more than `max`. */
   members(call: ReadMembers): Promise<readonly string[] | "too_many" | "stale">;
+  /**
+   * How many members have each value: what stands before their ids; `too_many`: more than `max`.
+   */
+  values(call: CountValues): Promise<readonly ValueCount[] | "too_many" | "stale">;
 }
 
 export function createRangeScripts(redisClient: RedisClient): RangeScripts {
   const readRanges = storeScript("lists/read-ranges-2", "read");
+  const countValues = storeScript("lists/count-values-2", "read");
   const readMembers = storeScript("lists/read-members-n", "read");
 
   return {
@@ -79,7 +89,23 @@ export function createRangeScripts(redisClient: RedisClient): RangeScripts {
       if (reply.code === code.stale_index_set) return "stale";
       return reply.code === code.more ? "too_many" : reply.rest.flatMap(textsOf);
     },
+    async values({ keys, set, version = "*", ranges, max }) {
+      const args = [version, max, ...bounds(ranges)];
+      const reply = scriptReply(await redisClient.run(countValues, [set, keys.indexSet], args));
+      if (reply.code === code.stale_index_set) return "stale";
+      if (reply.code === code.more) return "too_many";
+      const { rest } = reply;
+      return Array.from({ length: rest.length / 2 }, (_, at) => ({
+        value: textOf(rest[2 * at]),
+        count: numberOf(rest[2 * at + 1]),
+      }));
+    },
   };
+}
+
+/** A member of an index without its id. */
+export function valueIn(member: string): string {
+  return member.slice(0, member.lastIndexOf(separator));
 }
 
 /** A member of ids begins with one, that of an index ends in it. */

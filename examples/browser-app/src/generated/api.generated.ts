@@ -428,6 +428,12 @@ export interface components {
             etags?: {
                 [key: string]: string;
             };
+            /** @description How many objects have each value, ascending; only with `_count_by`, and then there are no `items`. What has no `value` is an array, an object or a long string. */
+            counts?: {
+                /** @description Null for a missing field, too. */
+                value?: string | number | boolean | null;
+                count: number;
+            }[];
             links: components["schemas"]["Links"];
         };
     };
@@ -1694,6 +1700,10 @@ export interface operations {
                 _etags?: boolean;
                 /** @description `false`: only objects that don't meet the schema, which was another one when they were stored; for administrators. It reads each candidate: for small collections. */
                 _valid?: boolean;
+                /** @description Only objects that match at least one of these filters, which commas separate: `status:open,price:lt=5`. `\,` is a comma of a value, `\\` a backslash. */
+                _any?: string;
+                /** @description Counts objects by the values of this field instead of listing them: see `counts` of the answer. Cheap at any size where the field is indexed. Not together with parameters of pages. */
+                _count_by?: string;
                 /** @description Only objects whose time of creation, in Unix seconds, is greater than this value. */
                 "_metadata.created:gt"?: number;
                 /** @description Only objects whose time of creation, in Unix seconds, is at least this value. */

@@ -94,10 +94,10 @@ describe("a name that was reserved later", () => {
     if (!result.ok) throw new Error("It is refused");
     return result.schema.warnings.map(({ pointer }) => pointer);
   };
-  const later = { _etags: {}, _valid: {}, _position: {}, _any: {}, _other: {} };
+  const later = { _etags: {}, _valid: {}, _position: {}, _any: {}, _count_by: {}, _other: {} };
 
   it("is warned of at the top level and in all that applies there, and declared all the same", () => {
-    const pointers = ["_etags", "_valid", "_position", "_any"].map((name) => `/properties/${name}`);
+    const pointers = ["_etags", "_valid", "_position", "_any", "_count_by"].map((name) => `/properties/${name}`);
     expect(namesOf({ properties: later })).toEqual(pointers);
     expect(namesOf({ allOf: [{ properties: { _valid: {} } }] })).toEqual(["/allOf/0/properties/_valid"]);
     const result = compileSchema({ properties: later });

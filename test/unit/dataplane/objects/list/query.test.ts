@@ -222,7 +222,7 @@ describe("filters", () => {
     ["tags=a", /can't be filtered/],
     [
       "colour=red",
-      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count, _etags, _valid, _any, _position, _metadata.created, _metadata.creator, _metadata.creator_type and title/,
+      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count, _etags, _valid, _any, _count_by, _position, _metadata.created, _metadata.creator, _metadata.creator_type and title/,
     ],
     ["_filter=a", /Unknown parameter `_filter`/],
     ["constructor=a", /Unknown parameter `constructor`/],

@@ -272,7 +272,7 @@ describe("the OpenAPI document of a project", () => {
       readonly schema?: unknown;
     }[];
     const named = parameters.filter(({ name }) => name !== undefined);
-    const paging = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count", "_etags", "_valid", "_any"];
+    const paging = "_limit _offset _cursor _sort _fields _count _etags _valid _any _count_by".split(" ");
     const metadata = ["gt", "ge", "lt", "le"].map((operator) => `_metadata.created:${operator}`);
     expect(named.map(({ name }) => name)).toEqual([
       ...[...paging, ...metadata, "_metadata.creator"],
