@@ -16,7 +16,7 @@ const settings = {
     fallback: "typescript",
     read: oneOf(["typescript", "json-schema"]),
   },
-  project: { ...ofProject, help: "Which Project of DIR; needed where DIR has several" },
+  project: { ...ofProject, help: "Which Project of DIR; needed where DIR has several, and the others may be invalid" },
   apiKeyFile,
   tokenFile,
 } as const;

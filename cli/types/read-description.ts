@@ -4,23 +4,36 @@
 import { systemClock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { CompiledProject, Json } from "../../core/config/types.ts";
+import { valueAtPointer } from "../../core/json/json-pointer.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createDescriptions } from "../../dataplane/openapi/descriptions.ts";
 import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
-import { byPosition, problemLine } from "../manifests/source.ts";
+import { byPosition, problemLine, type SourcedObject } from "../manifests/source.ts";
 import { baseUrlOf, requireType, type Service, ServiceRefused, textOf } from "../service/service.ts";
 
-/** `project` = `<namespace>/<name>`, needed where there are several. */
+/**
+ * `project` = `<namespace>/<name>`, needed where there are several. What others have is not checked,
+ * but for Secrets.
+ */
 export async function describeFolder(folder: string, project: string | undefined): Promise<Json> {
-  const checked = checkManifests(await readOrRefuse(folder));
-  const compiled = await compileManifests(checked);
-  const problems = [...checked.problems, ...compiled.problems].toSorted(byPosition);
-  if (problems.length > 0)
-    throw new ServiceRefused([`${folder} is not valid:`, ...problems.map(problemLine)].join("\n"));
-  return await documentOf(chosen(folder, compiled.configs, project));
+  const read = await readOrRefuse(folder);
+  const found = read.objects.flatMap(({ subject }) => /^Project\/(.+)/.exec(subject)?.[1] ?? []);
+  const names = [...new Set(found)].toSorted();
+  const chosen = chosenOf(folder, names, project);
+  const others = new Set(names.filter((name) => name !== chosen));
+  const checked = checkManifests({
+    ...read,
+    objects: read.objects.filter((each) => !others.has(projectOf(each) ?? "")),
+  });
+  const { configs, problems } = await compileManifests(checked);
+  const all = [...checked.problems, ...problems].toSorted(byPosition);
+  if (all.length > 0) throw new ServiceRefused([`${folder} is not valid:`, ...all.map(problemLine)].join("\n"));
+  const config = configs.get(chosen ?? "");
+  if (config === undefined) throw new ServiceRefused(`${folder}: there is no Project here`);
+  return await documentOf(config);
 }
 
 async function readOrRefuse(folder: string): Promise<ReadManifests> {
@@ -32,16 +45,18 @@ async function readOrRefuse(folder: string): Promise<ReadManifests> {
   }
 }
 
-function chosen(folder: string, projects: ReadonlyMap<string, CompiledProject>, wanted?: string): CompiledProject {
-  const names = [...projects.keys()].toSorted();
-  const [first] = names;
-  if (first === undefined) throw new ServiceRefused(`${folder}: there is no Project here`);
-  if (wanted === undefined && names.length > 1) {
+function chosenOf(folder: string, names: readonly string[], wanted: string | undefined): string | undefined {
+  if (wanted === undefined && names.length > 1)
     throw new ServiceRefused(`${folder} has several Projects: choose one with --project: ${names.join(", ")}`);
-  }
-  const project = projects.get(wanted ?? first);
-  if (project === undefined) throw new ServiceRefused(`${folder} has no Project ${wanted}, but ${names.join(", ")}`);
-  return project;
+  if (wanted === undefined || names.length === 0 || names.includes(wanted)) return wanted ?? names[0];
+  throw new ServiceRefused(`${folder} has no Project ${wanted}, but ${names.join(", ")}`);
+}
+
+/** `<namespace>/<name>` of the Project that it is, or names. */
+function projectOf({ object, subject }: SourcedObject): string | undefined {
+  const [kind, namespace, name] = subject.split("/");
+  const own = kind === "Project" ? name : valueAtPointer(object, "/spec/projectRef/name");
+  return own === undefined ? undefined : `${namespace}/${String(own)}`;
 }
 
 async function documentOf(project: CompiledProject): Promise<Json> {

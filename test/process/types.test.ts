@@ -98,6 +98,17 @@ it("makes the same types of a folder and of its URL, which what the project answ
   expect(await errorsOf(lines.join("\n"))).toBe("");
 });
 
+it("needs the Project of --project to be valid, and no other", async () => {
+  const wrong = read("shop/shop.yaml")
+    .replaceAll("name: shop }", "name: lost }")
+    .replaceAll("type: integer", "type: whole");
+  writeFileSync(join(cwd, "shop", "lost.yaml"), wrong);
+  const [shop, lost] = [types("shop", "--project", "default/shop"), types("shop", "--project", "default/lost")];
+  expect([await shop.exit(), await lost.exit()]).toEqual([0, 1]);
+  expect(shop.out()).toBe(readFileSync(join(root, "test/golden/types/generated/shop.ts"), "utf8"));
+  expect(lost.error()).toContain("shop is not valid:\nshop/lost.yaml:");
+});
+
 it("types the code of the guide", async () => {
   const blocks = fencedBlocks(await readFile(join(root, "docs/how-to/typescript-types.md"), "utf8"));
   const [manifests, code] = ["yaml", "ts"].map((wanted) => blocks.find(({ language }) => language === wanted)?.text);
