@@ -5,7 +5,9 @@ export interface ResourceShape {
   readonly object: { readonly id: string };
   /** The body of a create. */
   readonly create: unknown;
-  /** The body of an update: what changes, null to remove a field. */
+  /** What a PUT sends: the fields that change, each whole. */
+  readonly update: unknown;
+  /** What a merge patch sends: what changes, null to remove a field. */
   readonly patch: unknown;
   /** By field, or by field and operator, such as `price:ge`. */
   readonly filters: unknown;
@@ -30,6 +32,7 @@ export interface UntypedApi {
 interface UntypedResource {
   readonly object: { readonly id: string; readonly [field: string]: unknown };
   readonly create: Readonly<Record<string, unknown>>;
+  readonly update: Readonly<Record<string, unknown>>;
   readonly patch: Readonly<Record<string, unknown>>;
   readonly filters: Readonly<Record<string, unknown>>;
   readonly sort: string;

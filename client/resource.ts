@@ -88,7 +88,7 @@ export class Resource<R extends ResourceShape> {
   }
 
   /** Updates the object with these values of a unique rule's fields, or creates it. */
-  async upsert(unique: Filters<R>, fields: R["patch"], options: WriteOptions = {}): Promise<R["object"]> {
+  async upsert(unique: Filters<R>, fields: R["update"], options: WriteOptions = {}): Promise<R["object"]> {
     const path = this.#path + queryText<R>({ filter: unique });
     const { signal } = options;
     const headers = writeHeaders(options);

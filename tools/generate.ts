@@ -1,9 +1,12 @@
 // Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the
-// chart's values and its dashboards, the licences of what is shipped. A test compares them with
-// what stands in the repository.
+// chart's values and its dashboards, the licences of what is shipped, an example's manifests. A test
+// compares them with what stands in the repository.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { describeApi } from "../cli/types/describe-api.ts";
+import { describeFolder } from "../cli/types/read-description.ts";
+import { typesText } from "../cli/types/write-types.ts";
 import { generateChartValues } from "./chart-values/generate.ts";
 import { generateDashboards } from "./dashboards/generate.ts";
 import { generateCommandDocs } from "./generate-command-docs.ts";
@@ -25,7 +28,12 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...(await generateChartValues()),
     ...generateDashboards(),
     ...(await generateLicences()),
+    ["examples/retro-board/generated/api.ts", await typesOf("examples/retro-board/backend")],
   ]);
+}
+
+async function typesOf(folder: string): Promise<string> {
+  return typesText(describeApi(await describeFolder(join(root, folder), undefined)), "typescript");
 }
 
 /** The manifests for kustomize too, which want Helm, and the chart's values of now. */

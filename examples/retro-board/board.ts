@@ -1,7 +1,7 @@
 // The board: sign-in that tabs share, all cards or one's own, and changes that show at once.
 
 import { createClient, type LiveList, Problem } from "@jsonplane/client";
-import type { Api } from "./api.ts";
+import type { Api } from "./generated/api.ts";
 import { type Asked, ask, say, showCards, showSignedIn } from "./page.ts";
 
 const url = import.meta.env["VITE_API"] ?? "http://127.0.0.1:8080/default/retro";

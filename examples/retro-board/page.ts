@@ -1,6 +1,6 @@
 // What the page shows, and what people do in it.
 
-import type { Card } from "./api.ts";
+import type { Card } from "./generated/api.ts";
 
 export interface Asked {
   readonly column: Card["column"] | undefined;

@@ -29,6 +29,7 @@ interface Api {
     readonly cards: {
       readonly object: Card;
       readonly create: Omit<Card, "id">;
+      readonly update: Partial<Omit<Card, "id">>;
       readonly patch: Partial<Omit<Card, "id">>;
       readonly filters: { readonly "votes:ge": number };
       readonly sort: "text" | "-text" | "votes" | "-votes";

@@ -31,6 +31,7 @@ interface Api {
     readonly notes: {
       readonly object: Note;
       readonly create: Omit<Note, "id">;
+      readonly update: Partial<Omit<Note, "id">>;
       readonly patch: Partial<Omit<Note, "id">>;
       readonly filters: { readonly title: string; readonly "title:in": readonly string[]; readonly "votes:ge": number };
       readonly sort: "title" | "-title";
