@@ -1,17 +1,16 @@
-// The guide docs/how-to/use-the-client.md: its blocks are one program, which the compiler checks
-// and Node runs next to `jsonplane dev`. It prints what the guide says.
+// The guides whose blocks in TypeScript are one program: followed to their end, the compiler checks
+// it with the types that `jsonplane types` has written, and Node runs it next to `jsonplane dev`. It
+// prints what the guide says.
 
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { buildClient } from "../../tools/build-client.ts";
 import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
-import { fileNamed } from "../support/documents/fenced-blocks.ts";
-import { type DevProcess, devProcess } from "../support/fleet/dev-process.ts";
-import { freePort } from "../support/process/free-port.ts";
+import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { typeErrors } from "./built-app.ts";
-import { blocksOf } from "./guide-app.ts";
+import { followInDev } from "./followed-in-dev.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const compilerOptions = {
@@ -19,49 +18,51 @@ const compilerOptions = {
   ...{ allowImportingTsExtensions: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
   ...{ types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
 };
+const closing: (() => Promise<unknown>)[] = [];
 let folder = "";
-let dev: DevProcess;
-let blocks: Awaited<ReturnType<typeof blocksOf>> = [];
-const textsOf = (language: string) => blocks.filter((block) => block.language === language).map(({ text }) => text);
 
-beforeAll(async () => {
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+/** Follows the guide in `folder`, and writes its program there; what the program should print. */
+async function follow(guide: string): Promise<string> {
+  const markdown = await readFile(join(root, "docs/how-to", guide), "utf8");
   await mkdir(join(root, "out"), { recursive: true });
   folder = await mkdtemp(join(root, "out", "client-guide-"));
-  blocks = await blocksOf("use-the-client.md");
-  const manifest = blocks.find((block) => fileNamed(block) !== undefined)?.text ?? "";
-  await mkdir(join(folder, "library"));
-  await writeFile(join(folder, "library/library.yaml"), manifest);
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  const { deviations, port } = await followInDev(markdown, { folder, closing });
+  expect(deviations).toEqual([]);
   await buildClient(join(folder, "node_modules/@jsonplane/client"));
-  const port = String(await freePort());
-  const [api = "", ...parts] = textsOf("ts");
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
-  await writeFile(join(folder, "api.ts"), api);
-  await writeFile(join(folder, "guide.ts"), parts.join("\n").replaceAll(":8080", `:${port}`));
-  dev = devProcess(["library", "--port", port, "--admin-port", "0"], folder);
-  await dev.ready();
-}, 300_000);
-
-afterAll(async () => {
-  await dev?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+  const blocks = fencedBlocks(markdown);
+  const program = blocks.slice(blocks.findIndex(({ language }) => language === "ts"));
+  const textOf = (wanted: string) => program.filter(({ language }) => language === wanted).map(({ text }) => text);
+  await writeFile(join(folder, "guide.ts"), textOf("ts").join("\n").replaceAll(":8080", `:${port}`));
+  return textOf("text").join("");
+}
 
 async function check(file: string): Promise<string> {
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
   return await typeErrors(folder);
 }
 
-it("passes the compiler, and prints what it says", async () => {
+it.each([
+  ["use-the-client.md", "lin"],
+  ["move-from-other-services.md", "ann"],
+])("%s passes the compiler, and prints what it says", async (guide, user) => {
+  const said = await follow(guide);
   expect(await check("guide.ts")).toBe("");
   const [data = ""] = await readdir(join(folder, ".jsonplane"));
-  const secret = await readFile(join(folder, ".jsonplane", data, "secrets/default/lin-password.yaml"), "utf8");
+  const secret = await readFile(join(folder, ".jsonplane", data, `secrets/default/${user}-password.yaml`), "utf8");
   const PASSWORD = /^ *password: (\S+)$/m.exec(secret)?.[1] ?? "";
   const done = await runCommand(process.execPath, ["guide.ts"], { cwd: folder, env: { PASSWORD } });
   expect(done.code, lastWords(done, 30)).toBe(0);
-  expect(done.stdout).toBe(textsOf("text").join(""));
+  expect(done.stdout).toBe(said);
 });
 
-it("is refused by the compiler where it asks for what the project does not have", async () => {
+it("the compiler refuses what the project of the guide does not have", async () => {
+  await follow("use-the-client.md");
   const lines = [
     'import { createClient } from "@jsonplane/client";',
     'import type { Api } from "./api.ts";',
@@ -73,6 +74,8 @@ it("is refused by the compiler where it asks for what the project does not have"
     "books.create({ pages: 1 });",
     "// @ts-expect-error: a value of another type",
     'books.update("1", { pages: "many" });',
+    "// @ts-expect-error: null is no value of it",
+    'books.upsert({ isbn: "1" }, { isbn: null });',
     "// @ts-expect-error: not a filter",
     'books.list({ filter: { "pages:starts": 1 } });',
     "// @ts-expect-error: not an order",
@@ -80,7 +83,7 @@ it("is refused by the compiler where it asks for what the project does not have"
     "// @ts-expect-error: without the field it may be missing",
     '(await books.get("1", { fields: ["pages"] })).title.length;',
     "// @ts-expect-error: a value of another type",
-    'api.rootKey("settings").set("open/0/from", 9);',
+    'createClient<Api & { rootKeys: { settings: { visits: number } } }>({ url: "" }).rootKey("settings").set("visits", "9");',
     "// @ts-expect-error: a code that no problem has",
     'api.isProblem(undefined, "gone");',
   ];
