@@ -55,12 +55,11 @@ interface Parts {
 }
 
 function describeResource(name: string, paths: JsonObject, { schemas, names, named }: Parts): DescribedResource {
-  const collection = at(paths, `/api/${name}`);
-  const shapes = shapesOf(name, { collection, single: at(paths, `/api/${name}/{id}`), schemas });
+  const shapes = shapesOf(name, paths, schemas);
   const { sent, stored, changes, isCreated } = shapes;
   const type = names.takeForResource(name, at(stored, "title") ?? at(sent, "title"));
   named.name(shapes.name, { type, sentName: shapes.sentName, isCreated });
-  const list = at(collection, "get");
+  const list = at(paths, `/api/${name}`, "get");
   const data = dataSchema(shapes, changes ?? {});
   const add = (ending: string, definition: Definition | undefined): string | undefined => {
     if (definition === undefined) return undefined;
@@ -90,13 +89,8 @@ interface Shapes {
   readonly schemas: JsonObject;
 }
 
-interface Paths {
-  readonly collection: Json | undefined;
-  readonly single: Json | undefined;
-  readonly schemas: JsonObject;
-}
-
-function shapesOf(resource: string, { collection, single, schemas }: Paths): Shapes {
+function shapesOf(resource: string, paths: JsonObject, schemas: JsonObject): Shapes {
+  const [collection, single] = [at(paths, `/api/${resource}`), at(paths, `/api/${resource}/{id}`)];
   const storedName = componentIn(answerOf(single, "get", "200")) ?? componentIn(answerOf(collection, "post", "201"));
   const create = componentIn(bodyOf(collection, "post"));
   const name = storedName?.replace(/\.stored(-\d+)?$/, "") ?? create ?? resource;
@@ -182,7 +176,7 @@ function hasIndex(schema: Json, schemas: JsonObject, seen: ReadonlySet<string> =
 }
 
 /** They page and shape a list, and filter nothing. */
-const notFilters = new Set(["_limit", "_offset", "_cursor", "_sort"].concat(["_fields", "_count", "_etags", "_valid"]));
+const notFilters = new Set(["_limit", "_offset", "_cursor", "_sort", "_fields", "_count", "_etags", "_valid"]);
 
 function filtersOf(list: JsonObject, sent: Json | undefined): JsonObject {
   const filters = listOf(list.parameters).flatMap((parameter): [string, Json][] => {

@@ -5,15 +5,10 @@ import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
 
 /** What says of a whole object more than a part of it has to meet. */
-const ofWhole = new Set(
-  ["required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"].concat([
-    "not",
-    "if",
-    "then",
-    "else",
-    "unevaluatedProperties",
-  ]),
-);
+const ofWhole = new Set([
+  ...["required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"],
+  ...["not", "if", "then", "else", "unevaluatedProperties"],
+]);
 
 interface Patching {
   /** What stands for a patch of what a reference leads to. */

@@ -15,8 +15,8 @@ import { byPosition, problemLine, type SourcedObject } from "../manifests/source
 import { baseUrlOf, requireType, type Service, ServiceRefused, textOf } from "../service/service.ts";
 
 /**
- * `project` = `<namespace>/<name>`, needed where there are several. What others have is not checked,
- * but for Secrets.
+ * `project` = `<namespace>/<name>`, needed where there are several. What belongs to others is not
+ * checked.
  */
 export async function describeFolder(folder: string, project: string | undefined): Promise<Json> {
   const read = await readOrRefuse(folder);

@@ -108,9 +108,6 @@ function literal(value: Json): Type {
   return { kind: "object", members };
 }
 
-/** A longer tuple is an array for everybody. */
-const maxTuple = 32;
-
 function arrayType(schema: JsonObject, definitions: Definitions): Type {
   const { items, minItems, maxItems } = schema;
   const rest = typeOfSchema(items, definitions);
@@ -119,7 +116,6 @@ function arrayType(schema: JsonObject, definitions: Definitions): Type {
     .slice(0, most)
     .map((item) => typeOfSchema(item, definitions));
   if (first.length === 0) return { kind: "array", of: most === 0 ? never : rest };
-  if (first.length > maxTuple) return { kind: "array", of: union([...first, rest]) };
   const required = Math.min(typeof minItems === "number" ? Math.ceil(minItems) : 0, first.length);
   const isClosed = items === false || first.length >= most;
   return { kind: "tuple", items: first, required, ...(!isClosed && { rest }) };
