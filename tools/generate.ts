@@ -1,6 +1,6 @@
 // Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the
-// chart's values and its dashboards, the licences of what is shipped, an example's manifests. A test
-// compares them with what stands in the repository.
+// chart's values and its dashboards, the licences of what is shipped, the manifests of an example.
+// A test compares them with what stands in the repository.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

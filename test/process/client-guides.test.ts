@@ -1,6 +1,6 @@
-// The guides whose blocks in TypeScript are one program: followed to their end, the compiler checks
-// it with the types that `jsonplane types` has written, and Node runs it next to `jsonplane dev`. It
-// prints what the guide says.
+// The guides whose blocks in TypeScript are one program. When a guide was followed to its end, the
+// compiler checks the program with the types that `jsonplane types` wrote, and Node runs it next to
+// `jsonplane dev`. It prints what the guide says.
 
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
