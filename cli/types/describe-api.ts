@@ -176,7 +176,10 @@ function hasIndex(schema: Json, schemas: JsonObject, seen: ReadonlySet<string> =
 }
 
 /** They page and shape a list, and filter nothing. */
-const notFilters = new Set(["_limit", "_offset", "_cursor", "_sort", "_fields", "_count", "_etags", "_valid"]);
+const notFilters = new Set([
+  ...["_limit", "_offset", "_cursor", "_sort", "_fields"],
+  ...["_count", "_count_by", "_etags", "_valid"],
+]);
 
 function filtersOf(list: JsonObject, sent: Json | undefined): JsonObject {
   const filters = listOf(list.parameters).flatMap((parameter): [string, Json][] => {

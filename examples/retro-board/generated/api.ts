@@ -33,6 +33,7 @@ export interface CardPatch {
 }
 
 export interface CardFilters {
+  _any?: string;
   "_metadata.created:gt"?: number;
   "_metadata.created:ge"?: number;
   "_metadata.created:lt"?: number;

@@ -107,6 +107,7 @@ export interface BookPatch {
 }
 
 export interface BookFilters {
+  _any?: string;
   "_metadata.created:gt"?: number;
   "_metadata.created:ge"?: number;
   "_metadata.created:lt"?: number;
@@ -174,6 +175,7 @@ export type CategoriesPatch = {
 };
 
 export interface CategoriesFilters {
+  _any?: string;
   "_metadata.created:gt"?: number;
   "_metadata.created:ge"?: number;
   "_metadata.created:lt"?: number;
@@ -241,6 +243,7 @@ export type PaymentEventsPatch =
     };
 
 export interface PaymentEventsFilters {
+  _any?: string;
   "_metadata.created:gt"?: number;
   "_metadata.created:ge"?: number;
   "_metadata.created:lt"?: number;
