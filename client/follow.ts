@@ -1,6 +1,6 @@
 // Follows changes behind a URL until it is aborted: connects again from the newest position, and
 // reads again after a reset. docs/reference/changes.md has the protocol. Throws Problem where the
-// server refuses.
+// server refuses, and what the caller's token source throws.
 
 import { backoffMs } from "../core/backoff.ts";
 import { eventStream, readEventStream } from "../core/http/event-stream.ts";
@@ -60,6 +60,7 @@ class Following<T> {
   #position: string | undefined;
   /** In a row, including the last one. */
   #failures = 0;
+  #isOpen = false;
 
   constructor(options: FollowOptions<T>) {
     this.#options = options;
@@ -72,12 +73,13 @@ class Following<T> {
 
   async *untilLost(): AsyncGenerator<StreamedChange | Snapshot<T>> {
     this.#failures += 1;
+    this.#isOpen = false;
     try {
       yield* this.#read();
       yield* this.#stream();
     } catch (error) {
-      const isOver = error instanceof Problem && !isRetryable(error);
-      if (isOver && !this.#options.signal.aborted) throw error;
+      const isLost = this.#isOpen || (error instanceof Problem && isRetryable(error));
+      if (!isLost && !this.#options.signal.aborted) throw error;
     }
   }
 
@@ -106,6 +108,7 @@ class Following<T> {
     if (!headers.get("Content-Type")?.startsWith(eventStream)) throw unexpected(status);
     this.#failures = 0;
     onState("live");
+    this.#isOpen = true;
     return body ?? undefined;
   }
 }

@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly token?: TokenSource | undefined;
   /** Where the tokens of `signIn` are kept, such as `localStorage`; by default until a reload. */
   readonly storage?: TokenStorage | undefined;
-  /** How often a request is sent again where that does no harm; 10 by default, within 30 s. */
+  /** How often a request is sent again where that does no harm, within 30 s; 10 by default. */
   readonly maxRetries?: number | undefined;
   /** How long one answer may take; 15,000 by default. */
   readonly timeoutMs?: number | undefined;
@@ -110,8 +110,10 @@ export class Client<A extends ApiShape = UntypedApi> {
    * project's URL. Throws Problem unless the status is a success.
    */
   async request(path: string, request: RawRequest = {}): Promise<Response> {
-    const { method = "GET", ...rest } = request;
-    return await this.#requests.open({ method, path, ...rest });
+    return await this.#requests.open({ path, ...request }).catch((error: unknown) => {
+      request.signal?.throwIfAborted();
+      throw error;
+    });
   }
 }
 

@@ -101,7 +101,14 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
 
   /** Shows what `change` makes of the shown object, and stores what it makes of the stored one. */
   async edit(id: string, change: Change<R>, options?: RequestOptions): Promise<R["object"]> {
-    const apply = (stored?: R["object"]) => stored && (mergePatch(stored, change(stored) ?? {}) as R["object"]);
+    const apply = (stored?: R["object"]) => {
+      try {
+        return stored && (mergePatch(stored, change(stored) ?? {}) as R["object"]);
+      } catch {
+        // The resource throws it, to the caller of this.
+        return stored;
+      }
+    };
     return await this.#settle(this.#show("update", id, apply), this.#resource.edit(id, change, options));
   }
 
@@ -149,7 +156,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
     const events = pending.events.filter((event) => event.id === id);
     const isStored = {
       create: stored !== undefined || events.length > 0,
-      update: events.some((event) => event.etag === etag || event.etag === undefined) || this.#tagOf(stored) === etag,
+      update: stored === undefined || [this.#tagOf(stored), ...events.map((event) => event.etag)].includes(etag),
       delete: stored === undefined,
     };
     if (isStored[kind]) this.#pending.delete(pending);
@@ -185,7 +192,8 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
     for (const pending of this.#pending) if (pending.isAnswered) this.#pending.delete(pending);
     for (const object of objects) this.#noteEvent(object.id, this.#tagOf(object));
     this.#stored.clear();
-    for (const object of objects) this.#stored.set(object.id, object);
+    // To sort later what is nearly sorted is quick.
+    for (const object of objects.toSorted(this.#compare)) this.#stored.set(object.id, object);
     this.#hasListed = true;
   }
 

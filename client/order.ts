@@ -17,7 +17,7 @@ export function orderOf(sort: readonly string[]): Comparison {
 }
 
 function valueAt(object: object, path: readonly string[]): unknown {
-  const whole = (object as Fields)[path.join(".")];
+  const whole = path.length > 1 ? (object as Fields)[path.join(".")] : undefined;
   return whole ?? path.reduce<unknown>((value, name) => (value as Fields | null | undefined)?.[name], object);
 }
 

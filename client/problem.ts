@@ -46,25 +46,33 @@ export class Problem<Code extends string = string> extends Error {
 
 /** Whether a write may have taken place in spite of this. */
 export function isUncertain({ code, status, retryAfterMs }: Problem): boolean {
-  if (code === "outcome_unknown") return true;
-  return retryAfterMs === undefined && (code === "no_response" || (code === "unexpected_response" && status >= 500));
+  if (code === "outcome_unknown" || code === "no_response") return true;
+  // A 503 that says when to come again has reached no server.
+  return code === "unexpected_response" && status >= 500 && !(status === 503 && retryAfterMs !== undefined);
 }
 
 export async function problemOf(response: Response): Promise<Problem> {
   const { status, headers } = response;
   const isOurs = headers.get("Content-Type")?.startsWith("application/problem+json") === true;
-  const seconds = headers.get("Retry-After") ?? "";
-  // A date would have to be compared with the clock of this machine.
-  const retryAfterMs = /^\d+$/.test(seconds) ? Number(seconds) * 1_000 : undefined;
-  if (!isOurs) {
+  const retryAfterMs = retryAfterOf(headers);
+  try {
+    if (isOurs) return new Problem({ ...((await response.json()) as ProblemInit), status, retryAfterMs });
     await response.body?.cancel();
     return unexpected(status, retryAfterMs);
+  } catch (cause) {
+    return unexpected(status, retryAfterMs, cause);
   }
-  const problem = (await response.json()) as ProblemInit;
-  return new Problem({ ...problem, retryAfterMs });
+}
+
+/** Of seconds or of a date (RFC 9110 §10.2.3), which proxies send. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get("Retry-After") ?? "";
+  if (/^\d+$/.test(text)) return Number(text) * 1_000;
+  const [at, now] = [Date.parse(text), Date.parse(headers.get("Date") ?? "") || Date.now()];
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
 export function unexpected(status: number, retryAfterMs?: number, cause?: unknown): Problem {
-  const detail = `Something other than the server answered, with status ${status}`;
+  const detail = `Something other than the server answered, with status ${status}: is the URL the project's?`;
   return new Problem({ status, code: "unexpected_response", detail, retryAfterMs, cause });
 }

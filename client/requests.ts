@@ -4,18 +4,21 @@
 
 import { backoffMs } from "../core/backoff.ts";
 import type { Credentials } from "./credentials.ts";
-import { pause } from "./pause.ts";
+import { pause, unlessAborted } from "./pause.ts";
 import { isUncertain, Problem, problemOf, unexpected } from "./problem.ts";
 
 export interface Call {
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** Below the project's URL. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON; undefined = no body. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Whether it does the same if it takes place twice: then it is repeated when no answer came. */
+  /**
+   * Whether it does the same if it takes place twice: then it is repeated when no answer came. By
+   * default if it reads.
+   */
   readonly isRepeatable?: boolean;
 }
 
@@ -36,6 +39,8 @@ export interface RequestSettings {
 const policy = { firstMs: 300, maxMs: 5_000, jitter: 0.5 };
 /** A longer Retry-After is for the caller to decide. */
 const maxRetryAfterMs = 30_000;
+/** Nothing is sent again later than this after it was sent first. */
+const maxRetryingMs = 30_000;
 
 export class Requests {
   readonly #settings: RequestSettings;
@@ -49,13 +54,15 @@ export class Requests {
   /** The answer, read to its end. `authorization`: in place of the caller's credential. */
   async send(call: Call, authorization?: string): Promise<Reply> {
     const { signal } = call;
+    // Goes on evenly, whatever happens to the clock.
+    const begun = performance.now();
     let uncertain: Problem | undefined;
     for (let failures = 1; ; failures += 1) {
       const problem = await this.#attempt(call, authorization);
       if (!(problem instanceof Problem)) return problem;
       if (uncertain !== undefined && isOutcomeOf(call, problem)) return outcomeOf(call, uncertain);
       const waitMs = this.#waitMs(call, problem, failures);
-      if (waitMs === undefined) throw problem;
+      if (waitMs === undefined || performance.now() - begun > maxRetryingMs) throw problem;
       if (isUncertain(problem)) uncertain = problem;
       await pause(waitMs, signal);
     }
@@ -90,12 +97,13 @@ export class Requests {
 
   /** The successful answer to one request, and a second one after a token has expired. */
   async open(call: Call): Promise<Response> {
-    const used = await this.#credentials.current();
+    const { signal } = call;
+    const used = await inTime(this.#credentials.current(), signal);
     try {
       return await this.#exchange(call, used);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401 || used === undefined) throw error;
-      const other = error.code === "token_expired" ? await this.#credentials.renewed(used) : undefined;
+      const other = error.code === "token_expired" ? await inTime(this.#credentials.renewed(used), signal) : undefined;
       if (other === undefined) this.#credentials.refused(used);
       if (other === undefined) throw error;
       return await this.#exchange(call, other);
@@ -109,7 +117,9 @@ export class Requests {
       ...headers,
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const init = { method, headers: sent, cache: "no-store" as const, ...content, ...(signal && { signal }) };
+    // A redirected POST may become a GET, and another origin may not see what is sent.
+    const fixed = { cache: "no-store", redirect: "manual" } as const;
+    const init = { method, headers: sent, ...fixed, ...content, ...(signal && { signal }) };
     const response = await this.#settings.fetch(this.#settings.url + path, init).catch((cause: unknown) => {
       throw noResponse(cause);
     });
@@ -118,7 +128,11 @@ export class Requests {
   }
 
   /** Undefined = it isn't sent again. */
-  #waitMs({ isRepeatable = false }: Call, problem: Problem, failures: number): number | undefined {
+  #waitMs(
+    { method = "GET", isRepeatable = method === "GET" }: Call,
+    problem: Problem,
+    failures: number,
+  ): number | undefined {
     if (failures > this.#settings.maxRetries || !isRetryable(problem)) return undefined;
     if (isUncertain(problem) && !isRepeatable) return undefined;
     const { retryAfterMs } = problem;
@@ -132,7 +146,7 @@ export function isRetryable(problem: Problem): boolean {
   const { code, status, retryAfterMs } = problem;
   // A person has to wait, not a program.
   if (code === "login_throttled") return false;
-  return isUncertain(problem) || ([0, 429, 503].includes(status) && retryAfterMs !== undefined);
+  return isUncertain(problem) || ([429, 503].includes(status) && retryAfterMs !== undefined);
 }
 
 /**
@@ -147,6 +161,13 @@ function outcomeOf({ headers }: Call, uncertain: Problem): Reply {
   // Somebody else may have changed or deleted it.
   if (headers?.["If-Match"] !== undefined) throw uncertain;
   return { headers: new Headers(), data: undefined };
+}
+
+/** A token source may take any time. */
+async function inTime<T>(credential: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return await unlessAborted(credential, signal).catch((error: unknown) => {
+    throw signal?.aborted ? noResponse(error) : error;
+  });
 }
 
 function noResponse(cause: unknown): Problem {

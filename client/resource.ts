@@ -105,8 +105,8 @@ export class Resource<R extends ResourceShape> {
     { signal }: RequestOptions = {},
   ): Promise<R["object"]> {
     const read = async () => {
-      const { headers, data } = await this.#requests.send({ path: this.#pathOf(id), signal });
-      return { value: data as R["object"], etag: headers.get("ETag") ?? "" };
+      const value = await this.get(id, { signal });
+      return { value, etag: this.#etags.get(value) ?? "" };
     };
     const write = (patch: R["patch"], ifMatch: string) => this.update(id, patch, { ifMatch, signal });
     return await edit({ read, change, write, isStored: (patch, current) => hasMerged(current, patch) }, signal);

@@ -1,12 +1,15 @@
-// The session of a person: signs in and out, and refreshes the access token once for all requests,
-// and all tabs, that find it expired. When that is so, only the server says: the clock of this
-// machine may be wrong.
+// The session of a person: signs in and out, and refreshes the access token once for all requests
+// that find it expired. When that is so, only the server says: the clock of this machine may be
+// wrong. Tabs may refresh at the same time, because that doesn't use up the refresh token.
 
 import type { Credentials } from "./credentials.ts";
-import { isUncertain, Problem } from "./problem.ts";
+import { Problem } from "./problem.ts";
 import type { Call } from "./requests.ts";
 
-/** Of `localStorage`, which all tabs of an origin share, or of another place. */
+/**
+ * Of `localStorage`, which all tabs of an origin share, or of another place. Whatever it throws,
+ * the call throws that needs it.
+ */
 export interface TokenStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -23,7 +26,7 @@ type SendAs = (call: Call, authorization: string) => Promise<unknown>;
 
 export class Session implements Credentials {
   readonly #storage: TokenStorage;
-  /** In the storage, and of the lock of a refresh. */
+  /** In the storage. */
   readonly #key: string;
   readonly #sendAs: SendAs;
   readonly #listeners = new Set<(isSignedIn: boolean) => void>();
@@ -43,7 +46,8 @@ export class Session implements Credentials {
     // btoa takes bytes: a name or a password may have other letters than those of ASCII.
     const bytes = new TextEncoder().encode(`${username}:${password}`);
     const call = { method: "POST", path: "/sessions", signal, isRepeatable: true };
-    this.#keep((await this.#sendAs(call, `Basic ${btoa(String.fromCharCode(...bytes))}`)) as Tokens);
+    this.#write((await this.#sendAs(call, `Basic ${btoa(String.fromCharCode(...bytes))}`)) as Tokens);
+    this.#notify();
   }
 
   /** Whatever the server says. */
@@ -58,7 +62,7 @@ export class Session implements Credentials {
 
   async renewed(expired: string): Promise<string | undefined> {
     if (headerOf(this.#tokens()) === expired) {
-      this.#renewing ??= withLock(this.#key, () => this.#renew(expired)).finally(() => {
+      this.#renewing ??= this.#renew(expired).finally(() => {
         this.#renewing = undefined;
       });
       await this.#renewing;
@@ -72,9 +76,10 @@ export class Session implements Credentials {
 
   /** Calls back whenever somebody signs in or out, also in another tab. Returns what ends that. */
   onChange(listener: (isSignedIn: boolean) => void): () => void {
-    const inOtherTab = (event: { readonly key?: string | null }) => {
+    const inOtherTab = ({ key, oldValue, newValue }: StorageChange) => {
+      const isOurs = key === this.#key && sessionIn(oldValue) !== sessionIn(newValue);
       // Null: all was removed.
-      if (event.key === this.#key || event.key === null) listener(this.isSignedIn);
+      if (isOurs || key === null) listener(this.isSignedIn);
     };
     const target = globalThis as unknown as Partial<StorageEvents>;
     this.#listeners.add(listener);
@@ -87,33 +92,24 @@ export class Session implements Credentials {
 
   async #renew(expired: string): Promise<void> {
     const tokens = this.#tokens();
-    // Another tab has been faster, or somebody has signed out.
-    if (tokens === undefined || headerOf(tokens) !== expired) return;
-    // What waits for it sends it again.
-    const call = { method: "POST", path: "/sessions/refresh" };
+    if (tokens === undefined) return;
+    const call = { method: "POST", path: "/sessions/refresh", isRepeatable: true };
     try {
       const fresh = (await this.#sendAs(call, `Bearer ${tokens.refresh_token}`)) as Pick<Tokens, "access_token">;
+      // Another tab may have been faster, and somebody may have signed out.
       if (headerOf(this.#tokens()) === expired) this.#write({ ...tokens, access_token: fresh.access_token });
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (error.status === 401) this.refused(expired);
-      // The session may go on. What was refused for its token hasn't taken place.
-      throw isUncertain(error) ? new Problem({ ...error, cause: error, retryAfterMs: 0 }) : error;
+      if (error instanceof Problem && error.status === 401) this.refused(expired);
+      throw error;
     }
   }
 
   #tokens(): Tokens | undefined {
-    const text = this.#storage.getItem(this.#key);
-    return text === null ? undefined : (JSON.parse(text) as Tokens);
+    return tokensIn(this.#storage.getItem(this.#key));
   }
 
   #write({ access_token, refresh_token }: Tokens): void {
     this.#storage.setItem(this.#key, JSON.stringify({ access_token, refresh_token }));
-  }
-
-  #keep(tokens: Tokens): void {
-    this.#write(tokens);
-    this.#notify();
   }
 
   #notify(): void {
@@ -121,19 +117,29 @@ export class Session implements Credentials {
   }
 }
 
+interface StorageChange {
+  readonly key: string | null;
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+}
+
 interface StorageEvents {
-  addEventListener(type: "storage", listener: (event: { readonly key?: string | null }) => void): void;
-  removeEventListener(type: "storage", listener: (event: { readonly key?: string | null }) => void): void;
+  addEventListener(type: "storage", listener: (event: StorageChange) => void): void;
+  removeEventListener(type: "storage", listener: (event: StorageChange) => void): void;
 }
 
-interface Locks {
-  request(name: string, action: () => Promise<void>): Promise<void>;
+/** What can't be read is no session: people sign in again. */
+function tokensIn(text: string | null): Tokens | undefined {
+  try {
+    return (JSON.parse(text ?? "null") as Tokens | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/** Of all tabs of an origin, one at a time; without https there are no locks. */
-async function withLock(name: string, action: () => Promise<void>): Promise<void> {
-  const { navigator } = globalThis as unknown as { readonly navigator?: { readonly locks?: Locks } };
-  return await (navigator?.locks?.request(name, action) ?? action());
+/** A refresh leaves it as it is. */
+function sessionIn(text: string | null): string | undefined {
+  return tokensIn(text)?.refresh_token;
 }
 
 function headerOf(tokens: Tokens | undefined): string | undefined {

@@ -227,6 +227,27 @@ describeServedEmbedded("a live list of @jsonplane/client", (serve) => {
     await eventually(() => expect(texts(found.at(-1))).toEqual(["kept"]));
   });
 
+  it("goes on where an edit changes nothing, or its function throws, and then shows what others write", async () => {
+    const served = await serve(retro());
+    const [cards, theirs] = [clientOf(served).resource("cards"), clientOf(served).resource("cards")];
+    const { id } = await cards.create({ text: "card", votes: 1 });
+    const list = cards.live({ signal: leaving.signal });
+    const { found } = gathered(list);
+    await eventually(() => expect(texts(found.at(-1))).toEqual(["card"]));
+    await list.edit(id, ({ votes }) => (votes === 1 ? undefined : { votes: 1 }));
+    const failing = list.edit(id, () => {
+      throw new Error("mine");
+    });
+    expect(texts(list.items)).toEqual(["card"]);
+    await expect(failing).rejects.toThrow("mine");
+    await theirs.get(id);
+    const before = found.length;
+    await theirs.update(id, { votes: 5 });
+    await eventually(() => expect(found.length).toBeGreaterThan(before));
+    // The edit that changed nothing hides nothing.
+    expect(found.slice(before).map(([card]) => card?.votes)).toEqual([5]);
+  });
+
   it("leaves out what doesn't match the filter any more", async () => {
     const cards = clientOf(await serve(retro())).resource("cards");
     const { id } = await cards.create({ text: "popular", votes: 3 });
