@@ -22,6 +22,11 @@ export interface ApiShape {
   readonly problems: string;
 }
 
+/** Has the compiler say which part of a resource is missing, or wrong. */
+export type CheckedApi<A extends ApiShape> = ApiShape & {
+  readonly resources: { readonly [Name in keyof A["resources"]]: ResourceShape };
+};
+
 /** Without a type parameter: every name, and values of which nothing is known. */
 export interface UntypedApi {
   readonly resources: Readonly<Record<string, UntypedResource>>;

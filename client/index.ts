@@ -1,6 +1,15 @@
 // The door of @jsonplane/client: `createClient<Api>({ url })`, and what it speaks of.
 
-import type { ApiShape, RequestOptions, ResourceName, ResourceOf, RootKeyName, UntypedApi, WhoAmI } from "./api.ts";
+import type {
+  ApiShape,
+  CheckedApi,
+  RequestOptions,
+  ResourceName,
+  ResourceOf,
+  RootKeyName,
+  UntypedApi,
+  WhoAmI,
+} from "./api.ts";
 import { apiKeyCredentials, type Credentials, type TokenSource, tokenCredentials } from "./credentials.ts";
 import { type ClientCode, Problem } from "./problem.ts";
 import { Requests } from "./requests.ts";
@@ -84,7 +93,7 @@ export class Client<A extends ApiShape = UntypedApi> {
   }
 
   /** Calls back when somebody has signed in or out, also in another tab. Returns what ends that. */
-  onSignedIn(listener: (isSignedIn: boolean) => void): () => void {
+  onAuthStateChange(listener: (isSignedIn: boolean) => void): () => void {
     return this.#session.onChange(listener);
   }
 
@@ -118,7 +127,7 @@ export class Client<A extends ApiShape = UntypedApi> {
 }
 
 /** The type parameter says what the project has: `jsonplane types` writes it. */
-export function createClient<A extends ApiShape = UntypedApi>(options: ClientOptions): Client<A> {
+export function createClient<A extends CheckedApi<A> = UntypedApi>(options: ClientOptions): Client<A> {
   return new Client<A>(options);
 }
 

@@ -34,6 +34,7 @@ interface Pending<Item> {
 /** How long an own write may hide what another one, perhaps a later one, has stored. */
 const unsureMs = 1_000;
 
+/** For one loop. Its writes reject where the server refuses them, and are taken back. */
 export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly R["object"][]> {
   readonly #resource: Source<R>;
   readonly #etags: WeakMap<object, string>;

@@ -14,7 +14,7 @@ export function segmentsOf(path: Path): readonly string[] {
 export function queryText<R extends ResourceShape>(query: PageQuery<R>): string {
   const { filter = {}, sort, fields, limit, etags, cursor, offset, count } = query;
   const parts: [string, unknown][] = Object.entries(filter).map(([name, value]) => [name, valueText(value)]);
-  parts.push(["_sort", sort && [sort].flat().join()], ["_fields", fields?.join()], ["_limit", limit]);
+  parts.push(["_sort", [sort ?? []].flat().join() || undefined], ["_fields", fields?.join()], ["_limit", limit]);
   parts.push(["_etags", etags], ["_cursor", cursor], ["_offset", offset], ["_count", count]);
   const given = parts
     .filter(([, value]) => value !== undefined)

@@ -37,9 +37,7 @@ export interface RequestSettings {
 }
 
 const policy = { firstMs: 300, maxMs: 5_000, jitter: 0.5 };
-/** A longer Retry-After is for the caller to decide. */
-const maxRetryAfterMs = 30_000;
-/** Nothing is sent again later than this after it was sent first. */
+/** Nothing is sent again later than this: a longer Retry-After is for the caller to decide. */
 const maxRetryingMs = 30_000;
 
 export class Requests {
@@ -62,7 +60,7 @@ export class Requests {
       if (!(problem instanceof Problem)) return problem;
       if (uncertain !== undefined && isOutcomeOf(call, problem)) return outcomeOf(call, uncertain);
       const waitMs = this.#waitMs(call, problem, failures);
-      if (waitMs === undefined || performance.now() - begun > maxRetryingMs) throw problem;
+      if (waitMs === undefined || performance.now() - begun + waitMs > maxRetryingMs) throw problem;
       if (isUncertain(problem)) uncertain = problem;
       await pause(waitMs, signal);
     }
@@ -136,8 +134,7 @@ export class Requests {
     if (failures > this.#settings.maxRetries || !isRetryable(problem)) return undefined;
     if (isUncertain(problem) && !isRepeatable) return undefined;
     const { retryAfterMs } = problem;
-    if (retryAfterMs === undefined) return backoffMs(policy, failures);
-    return retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + policy.firstMs * Math.random();
+    return retryAfterMs === undefined ? backoffMs(policy, failures) : retryAfterMs + policy.firstMs * Math.random();
   }
 }
 

@@ -29,7 +29,7 @@ ask({
   add: (fields) => orSay(cards.create(fields)),
   vote: (id) => orSay(cards.edit(id, ({ votes = 0 }) => ({ votes: votes + 1 }))),
   remove: (id) => orSay(cards.delete(id)),
-  onSignedIn: (listener) => api.onSignedIn(listener),
+  onSignedIn: (listener) => api.onAuthStateChange(listener),
 });
 
 async function orSay(done: Promise<unknown>): Promise<void> {

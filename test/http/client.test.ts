@@ -116,7 +116,7 @@ describeServed("@jsonplane/client", (serve) => {
     const second = await notes.page({ sort: "title", limit: 20, cursor: first.next, fields: ["title"] });
     expect([first.count, first.items.length, second.items.length, second.next]).toEqual([24, 20, 4, undefined]);
     expect(Object.keys(first.items[0] ?? {})).toEqual(["id", "title"]);
-    const some = await notes.page({ filter: { "title:in": ["a,b", "note 07"] }, offset: 0, count: false });
+    const some = await notes.page({ filter: { "title:in": ["a,b", "note 07"] }, sort: [], offset: 0, count: false });
     expect([some.count, some.items.map(({ title }) => title)]).toEqual([undefined, ["note 07", "a,b"]]);
   });
 
@@ -307,7 +307,7 @@ describeServed("sessions of @jsonplane/client", (serve) => {
     const storage = memoryStorage();
     const [one, other] = [clientOf(served, { storage }), clientOf(served, { storage })];
     const heard: boolean[] = [];
-    const stop = one.onSignedIn((isSignedIn) => heard.push(isSignedIn));
+    const stop = one.onAuthStateChange((isSignedIn) => heard.push(isSignedIn));
     await one.signIn(kim);
     await other.signOut();
     expect([one.isSignedIn, (await one.whoAmI()).kind]).toEqual([false, "anonymous"]);
