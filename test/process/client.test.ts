@@ -143,8 +143,11 @@ it("tabs share a session: it is refreshed with a clock that is off by an hour, a
   ahead = 301_000;
   await Promise.all([add(one, "Mine"), add(other, "Too")]);
   for (const page of [one, other]) await page.until(`${cards} === 'Mine (kim) +0 ×,Too (kim) +0 ×'`);
-  const refreshes = [...one.requests, ...other.requests].filter((url) => url.endsWith("/sessions/refresh"));
+  const requests = [...one.requests, ...other.requests];
+  const refreshes = requests.filter((url) => url.endsWith("/sessions/refresh"));
   expect([1, 2]).toContain(refreshes.length);
+  // A refresh is no sign-in: neither has shown its cards anew.
+  expect(requests.filter((url) => url.includes("/api/cards?") && url.includes("_cursor="))).toHaveLength(2);
   await other.evaluate("document.querySelector('#sign-out').requestSubmit()");
   await one.until("!document.body.classList.contains('signed-in')");
   await eventually(async () => expect(await one.evaluate("JSON.stringify({ ...localStorage })")).toBe("{}"));
