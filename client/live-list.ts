@@ -115,10 +115,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
 
   async delete(id: string, options?: RequestOptions): Promise<void> {
     const pending = this.#show("delete", id, () => undefined);
-    await this.#settle(
-      pending,
-      this.#resource.delete(id, options).then(() => undefined),
-    );
+    await this.#settle(pending, this.#resource.delete(id, options));
   }
 
   #show(kind: Pending<never>["kind"], id: string, apply: Pending<R["object"]>["apply"]): Pending<R["object"]> {
@@ -128,7 +125,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
     return pending;
   }
 
-  async #settle<T extends R["object"] | undefined>(pending: Pending<R["object"]>, answer: Promise<T>): Promise<T> {
+  async #settle<T>(pending: Pending<R["object"]>, answer: Promise<T>): Promise<T> {
     try {
       const object = await answer;
       pending.isAnswered = true;
@@ -157,7 +154,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
     const events = pending.events.filter((event) => event.id === id);
     const isStored = {
       create: stored !== undefined || events.length > 0,
-      update: stored === undefined || [this.#tagOf(stored), ...events.map((event) => event.etag)].includes(etag),
+      update: events.some((event) => event.etag === etag || event.etag === undefined) || this.#tagOf(stored) === etag,
       delete: stored === undefined,
     };
     if (isStored[kind]) this.#pending.delete(pending);
