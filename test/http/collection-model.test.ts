@@ -3,6 +3,7 @@
 // client can see is what the model has. JSONPLANE_TEST_SEED=<integer> tries others.
 
 import { expect, it } from "vitest";
+import { collectionOf } from "../../dataplane/store/ports/refs.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { apikey, project, withKey } from "../support/http/projects.ts";
 import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
@@ -190,6 +191,7 @@ async function run(served: Served, seed: number, history: string[]): Promise<voi
     await unlessSomethingEnds(model, async (current) => {
       await checkLists(served, current, random);
       await checkObjects(served, current, known);
+      await removeExpired(served);
       for (const follower of followers)
         expect(await follower.known(), follower.as).toEqual(current.visibleTo(follower.as).map(textOf));
     });
@@ -218,6 +220,15 @@ async function carriedOut(
 
 const predicted = (model: CollectionModel, done: readonly Done[]) =>
   done.map(({ step, reply }) => model.copy().carryOut(step, Date.now(), madeBy(reply)));
+
+/** As replicas do in the background, which tells those who follow. */
+async function removeExpired({ live, store }: Served): Promise<void> {
+  const [shop] = live.directory.loaded();
+  const items = shop?.resources.get("items");
+  if (shop === undefined || items?.config.expiry === undefined) return;
+  const collection = collectionOf(shop.config, items);
+  while ((await store.removeExpired(collection)).removed > 0);
+}
 
 /** Checks again where an object expired meanwhile. */
 async function unlessSomethingEnds(

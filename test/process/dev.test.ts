@@ -116,7 +116,7 @@ describe("jsonplane dev", () => {
     const dev = await ready();
     const overview = /^Open (\S+) in a browser/.exec(dev.out())?.[1] ?? "";
     const printed = [...dev.out().matchAll(/^ {2}default\/\S+ +(http\S+)$/gm)].map(([, address]) => address);
-    expect(printed).toHaveLength(6);
+    expect(printed).toHaveLength(7);
     const { projects } = paste(`curl -sSf ${overview}`) as { readonly projects: readonly { readonly url: string }[] };
     expect(projects.map((project) => project.url)).toEqual(printed);
     for (const address of printed) {
