@@ -38,7 +38,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   [
     "tools/test.ts",
     ["test", "fast"],
-    "npm test: fast: there are nightly, unit, meta, store, http, operator, chart, image, observability, process, security, e2e",
+    "npm test: fast: there are nightly, valkey, unit, meta, store, http, operator, chart, image, observability, process, security, e2e",
   ],
   ["tools/test.ts", ["check", "words"], "npm run check: words: there are style, types, layers"],
   ["tools/parts.ts", ["a", "b"], "make parts: b is not an argument of it. It takes --list, [GROUP]"],
