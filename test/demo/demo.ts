@@ -17,7 +17,12 @@ import { type NeededProgram, waitFor } from "./wait-for.ts";
 
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
 /** What `make run` serves: the examples, those in folders too. */
-const manifests = [examples, join(examples, "browser-app/backend/"), join(examples, "live-list/")];
+const manifests = [
+  examples,
+  join(examples, "browser-app/backend/"),
+  join(examples, "live-list/"),
+  join(examples, "retro-board/backend/"),
+];
 const systemNamespace = "jsonplane-system";
 const quiet = ["--log-level", "warn"];
 /** A machine that does much else takes minutes for what is a matter of seconds. */
