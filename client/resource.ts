@@ -22,7 +22,7 @@ import { LiveList } from "./live-list.ts";
 import { hasMerged } from "./merge-patch.ts";
 import { type Path, queryText, segmentsOf } from "./query.ts";
 import type { Call, Reply, Requests } from "./requests.ts";
-import { incrementOf, jsonPatch, mergePatchType, writeHeaders } from "./writes.ts";
+import { incrementOf, jsonPatch, mergePatchCall, writeHeaders } from "./writes.ts";
 
 interface ListBody {
   readonly items: readonly { readonly id: string }[];
@@ -75,16 +75,7 @@ export class Resource<R extends ResourceShape> {
 
   /** Merges at every depth (RFC 7396); null removes a field. */
   async update(id: string, patch: R["patch"], options: WriteOptions = {}): Promise<R["object"]> {
-    const headers = { ...mergePatchType, ...writeHeaders(options) };
-    const path = this.#pathOf(id);
-    return await this.#write({
-      method: "PATCH",
-      path,
-      body: patch,
-      headers,
-      signal: options.signal,
-      isRepeatable: true,
-    });
+    return await this.#write({ ...mergePatchCall(patch, options), path: this.#pathOf(id) });
   }
 
   /** Updates the object with these values of a unique rule's fields, or creates it. */

@@ -7,7 +7,7 @@ import { follow } from "./follow.ts";
 import { isSame } from "./merge-patch.ts";
 import { type Path, segmentsOf } from "./query.ts";
 import type { Requests } from "./requests.ts";
-import { incrementOf, jsonPatch, mergePatchType, writeHeaders } from "./writes.ts";
+import { incrementOf, jsonPatch, mergePatchCall, writeHeaders } from "./writes.ts";
 
 /** The value at a path; unknown where the path is an array. */
 export type ValueAt<Value, P extends Path> = P extends string ? AtPath<Value, P> : unknown;
@@ -53,9 +53,7 @@ export class RootKey<Value> {
 
   /** Merges at every depth (RFC 7396); null removes a member. The whole value as it is then. */
   async update<P extends Path>(path: P, patch: object, options: WriteOptions = {}): Promise<ValueAt<Value, P>> {
-    const headers = { ...mergePatchType, ...writeHeaders(options) };
-    const { signal } = options;
-    const call = { method: "PATCH", path: this.#pathOf(path), body: patch, headers, signal, isRepeatable: true };
+    const call = { ...mergePatchCall(patch, options), path: this.#pathOf(path) };
     return (await this.#requests.send(call)).data as ValueAt<Value, P>;
   }
 

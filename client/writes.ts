@@ -1,12 +1,17 @@
 // What conditional writes and patches send.
 
+import { pointerOf } from "../core/json/json-pointer.ts";
 import type { IncrementOptions, WriteOptions } from "./api.ts";
 import type { Call } from "./requests.ts";
 
-export const mergePatchType = { "Content-Type": "application/merge-patch+json" };
-
 export function writeHeaders({ ifMatch }: WriteOptions): Readonly<Record<string, string>> {
   return ifMatch === undefined ? {} : { "If-Match": ifMatch };
+}
+
+/** To merge it twice makes no difference. */
+export function mergePatchCall(patch: unknown, options: WriteOptions): Omit<Call, "path"> {
+  const headers = { "Content-Type": "application/merge-patch+json", ...writeHeaders(options) };
+  return { method: "PATCH", body: patch, headers, signal: options.signal, isRepeatable: true };
 }
 
 /** With a tag it can't take place twice. */
@@ -17,6 +22,5 @@ export function jsonPatch(options: WriteOptions): Omit<Call, "path"> {
 
 /** An operation of JSON Patch; its path is an RFC 6901 pointer. */
 export function incrementOf(segments: readonly string[], by: number, { min, max }: IncrementOptions): object {
-  const path = segments.map((each) => `/${each.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-  return { op: "increment", path, by, min, max };
+  return { op: "increment", path: pointerOf(segments), by, min, max };
 }

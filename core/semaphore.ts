@@ -24,6 +24,12 @@ export interface SemaphoreOptions {
   readonly observe?: (state: SemaphoreState) => void;
 }
 
+/** One in which any number of callers may wait. */
+export function unboundedSemaphore(concurrency: number): Semaphore {
+  const refusal = () => new Error("Any number may wait");
+  return createSemaphore({ concurrency, maxWaiting: Number.POSITIVE_INFINITY, refusal });
+}
+
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;

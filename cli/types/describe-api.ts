@@ -7,7 +7,7 @@ import { isArray, isObject } from "../../core/json/json-value.ts";
 import { isPlain } from "../../dataplane/openapi/describe/resource-schemas.ts";
 import { ServiceRefused } from "../service/service.ts";
 import { mergePatchSchema } from "./merge-patch-schema.ts";
-import { type Definition, NamedSchemas, patchRef } from "./named-schemas.ts";
+import { components, type Definition, NamedSchemas, patchRef } from "./named-schemas.ts";
 import { TypeNames } from "./type-names.ts";
 
 export interface DescribedApi {
@@ -219,8 +219,6 @@ function bodyOf(path: Json | undefined, method: string): Json | undefined {
 function answerOf(path: Json | undefined, method: string, status: string): Json | undefined {
   return at(path, method, "responses", status, "content", "application/json", "schema");
 }
-
-const components = "#/components/schemas/";
 
 function refTo(component: string): string {
   return `${components}${component}`;

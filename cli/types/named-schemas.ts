@@ -24,7 +24,8 @@ interface ResourceNames {
   readonly isCreated: boolean;
 }
 
-const components = "#/components/schemas/";
+/** With which references to components of an OpenAPI document begin. */
+export const components = "#/components/schemas/";
 const definitions = "#/$defs/";
 /** Behind a reference: to a merge patch of what it leads to. */
 const patchMark = "#patch";

@@ -165,15 +165,14 @@ export class ChangeStream {
 
   /** What most streams are sent: a small batch, once all before was read. */
   #take(subscription: Subscription, batch: Batch): boolean | Promise<boolean> {
-    const { encoded, isEncoded } = subscription.view;
-    if (encoded === undefined || batch.length >= largeBatch || !this.#isAlike(subscription, batch)) return false;
+    const pieces = batch.length < largeBatch ? this.#sharedPieces(subscription, batch) : undefined;
+    if (pieces === undefined) return false;
     const write = (pieces: Pieces): boolean => {
       if (this.#ending.signal.aborted || this.#response.writableNeedDrain) return false;
       this.#writeAll(pieces);
       moveBehind(subscription, batch);
       return true;
     };
-    const pieces = isEncoded?.(batch) ? encoded(batch) : this.#deps.fairly(() => encoded(batch));
     return pieces instanceof Promise ? pieces.then(write, () => false) : write(pieces);
   }
 
@@ -235,18 +234,21 @@ export class ChangeStream {
     }
   }
 
-  /** Most streams have one source and are where the batch begins: they share its bytes. */
-  #isAlike({ position, seen }: Subscription, batch: Batch): boolean {
-    return this.#subscriptions.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
+  async #piecesOf(subscription: Subscription, batch: Batch): Promise<Pieces> {
+    const shared = this.#sharedPieces(subscription, batch);
+    return await (shared ?? this.#deps.fairly(() => this.#ownPieces(subscription, batch)));
   }
 
-  async #piecesOf(subscription: Subscription, batch: Batch): Promise<Pieces> {
-    const { view } = subscription;
-    const { fairly } = this.#deps;
-    if (!this.#isAlike(subscription, batch) || view.encoded === undefined)
-      return await fairly(() => this.#ownPieces(subscription, batch));
-    const encoded = (): Pieces => view.encoded?.(batch) ?? [];
-    return view.isEncoded?.(batch) ? encoded() : await fairly(encoded);
+  /**
+   * Most streams have one source and are where the batch begins: they share its bytes. Undefined
+   * for others.
+   */
+  #sharedPieces(subscription: Subscription, batch: Batch): Pieces | Promise<Pieces> | undefined {
+    const { position, seen, view } = subscription;
+    const { encoded, isEncoded } = view;
+    const isAlike = this.#subscriptions.length === 1 && position === batch.from && !isBefore(batch.seen, seen);
+    if (!isAlike || encoded === undefined) return undefined;
+    return isEncoded?.(batch) ? encoded(batch) : this.#deps.fairly(() => encoded(batch));
   }
 
   async #ownPieces(subscription: Subscription, batch: Batch): Promise<Pieces> {

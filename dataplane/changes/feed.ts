@@ -185,11 +185,10 @@ export class Feed {
     while (!signal.aborted && this.#gone === undefined) {
       try {
         const began = clock.monotonic();
-        if (!(await this.#readOn())) await this.#hintOrTime();
-        else {
+        if (await this.#readOn()) {
           const took = clock.monotonic() - began;
           await pauseUnlessAborted(timers, Math.max(betweenReadsMs - took, leastPauseMs), signal);
-        }
+        } else await this.#hintOrTime();
       } catch (failure) {
         onFailure(failure);
         await pauseUnlessAborted(timers, retryMs, signal);

@@ -4,11 +4,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UniqueRule } from "../../core/config/types.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { valueAt } from "../../core/json/members.ts";
 import { creatorOf } from "../authenticate/caller.ts";
 import { requirePreconditions } from "../http/conditional-requests.ts";
 import type { HttpResponse } from "../http/exchange.ts";
-import { uniqueIndex, uniqueValue } from "../store/entry-values.ts";
+import { uniqueIndex, uniqueQuery, uniqueValueIn } from "../store/entry-values.ts";
 import type { StoredObject } from "../store/ports/objects.ts";
 import { indexBuilding } from "./list/refusals.ts";
 import type { ObjectsDeps, ObjectsPlan } from "./plan.ts";
@@ -49,11 +48,11 @@ async function find(
   value: string | undefined,
 ): Promise<StoredObject | "absent" | "hidden"> {
   if (value === undefined) return "absent";
-  const field = uniqueIndex(rule);
-  const found = await store.candidates(collection, {}, [{ index: field.name, field, equals: value }], 1);
+  const query = uniqueQuery(rule, value);
+  const found = await store.candidates(collection, {}, [query], 1);
   if (found.outcome === "not_ready") {
     preparer.forget(resource);
-    throw indexBuilding(field.name);
+    throw indexBuilding(query.index);
   }
   // Objects that had the same values before the rule was declared.
   if (found.outcome !== "found") throw notUnique(rule);
@@ -61,7 +60,7 @@ async function find(
   if (id === undefined) return "absent";
   // Anyone's: one that is gone since must not look like a hidden one.
   const stored = await store.read(collection, id, {});
-  if (stored === undefined || uniqueValue(rule, (path) => valueAt(stored.text, path)) !== value) return "absent";
+  if (stored === undefined || uniqueValueIn(rule, stored.text) !== value) return "absent";
   const { owner } = grant.visible;
   return owner === undefined || owner === ownerOfStored(stored) ? stored : "hidden";
 }

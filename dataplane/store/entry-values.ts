@@ -3,9 +3,11 @@
 import type { FieldPath, UniqueRule } from "../../core/config/types.ts";
 import { maxUniqueLength, nameOfRule } from "../../core/config/unique-rules.ts";
 import { folded } from "../../core/json/case-folding.ts";
+import { valueAt } from "../../core/json/members.ts";
 import { encodedExpiry } from "./expiry.ts";
 import { betweenValues, encodeIndexed, encodeSortValue } from "./order.ts";
 import type { StoreIndex } from "./ports/indexes.ts";
+import type { FieldQuery } from "./ports/lists.ts";
 
 /** The JSON text at a path of an object; undefined = there is none. */
 export type TextAt = (path: FieldPath["path"]) => string | undefined;
@@ -55,6 +57,17 @@ export function uniqueValue(rule: UniqueRule, textAt: TextAt): string | undefine
   // As it is: names of callers are case-sensitive, and may be longer than a field.
   const owner = ownerPaths(rule).map((path) => encodeSortValue(textAt(path)));
   return [...values, ...owner].join(betweenValues);
+}
+
+/** The same of an object's text. */
+export function uniqueValueIn(rule: UniqueRule, text: string): string | undefined {
+  return uniqueValue(rule, (path) => valueAt(text, path));
+}
+
+/** Finds the objects that have this value. */
+export function uniqueQuery(rule: UniqueRule, value: string): FieldQuery {
+  const field = uniqueIndex(rule);
+  return { index: field.name, field, equals: value };
 }
 
 /** Whether an object with these values is one of those that the rule is about. */

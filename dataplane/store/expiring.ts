@@ -5,8 +5,8 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ExpiryConfig } from "../../core/config/types.ts";
 import { isStoreFailure, OutcomeUnknown, WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import { valueAt } from "../../core/json/members.ts";
-import { createSemaphore } from "../../core/semaphore.ts";
-import { uniqueIndex, uniqueValue } from "./entry-values.ts";
+import { unboundedSemaphore } from "../../core/semaphore.ts";
+import { uniqueQuery, uniqueValueIn } from "./entry-values.ts";
 import { expiryTime, hasExpired } from "./expiry.ts";
 import { type Method, wrapMethods } from "./observed-store.ts";
 import { betweenLooksMs, type ExpiryStep, isDue, type ObjectExpiry, whereInTheWay } from "./ports/expiry.ts";
@@ -60,8 +60,7 @@ const stepsAtOnce = 2;
 
 function sharedSteps(removeExpired: ObjectExpiry["removeExpired"]): ObjectExpiry["removeExpired"] {
   const steps = new Map<string, ReturnType<typeof removeExpired>>();
-  const refusal = () => new Error("Any number of steps may wait");
-  const turns = createSemaphore({ concurrency: stepsAtOnce, maxWaiting: Number.POSITIVE_INFINITY, refusal });
+  const turns = unboundedSemaphore(stepsAtOnce);
   const step: typeof removeExpired = async (collection, by) => {
     await turns.acquire(keyOfProject(collection.project));
     return await removeExpired(collection, by).finally(turns.release);
@@ -177,9 +176,8 @@ function expiringObjects({ objects, expiry, time }: ExpiringDeps, remove: Remove
     if (tried.outcome === "quota_exceeded") return (await remove(collection, "some")) === "removed";
     if (tried.outcome !== "not_unique") return false;
     const { expiry: _, ...everything } = collection;
-    const field = uniqueIndex(tried.rule);
-    const value = uniqueValue(tried.rule, (path) => valueAt(text, path)) ?? "";
-    const found = await objects.candidates(everything, {}, [{ index: field.name, field, equals: value }], 1);
+    const query = uniqueQuery(tried.rule, uniqueValueIn(tried.rule, text) ?? "");
+    const found = await objects.candidates(everything, {}, [query], 1);
     if (found.outcome === "found") return await removeEnded(collection, found.ids);
     return (await remove(collection, "all")) === "removed";
   }

@@ -5,7 +5,6 @@
 // do.
 
 import { Problem } from "../../core/errors/problem.ts";
-import { valueAt } from "../../core/json/members.ts";
 import type { LiveProject, LiveResource } from "../config/directory.ts";
 import { type DocumentPlan, problemOf } from "../documents/handler.ts";
 import { withInitialValue } from "../documents/initial-value.ts";
@@ -14,7 +13,7 @@ import { type ObjectRules, objectRules, validateStored } from "../objects/valida
 import { ownerOfStored, resourceFull } from "../objects/write.ts";
 import { writeConflict } from "../operation/steps.ts";
 import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
-import { uniqueIndex, uniqueValue } from "../store/entry-values.ts";
+import { uniqueQuery, uniqueValueIn } from "../store/entry-values.ts";
 import { hasExpired } from "../store/expiry.ts";
 import type { DocumentReads, DocumentWrites } from "../store/ports/documents.ts";
 import type { ObjectLists } from "../store/ports/lists.ts";
@@ -134,11 +133,10 @@ async function requireUnique(
   stored: StoredObject | undefined,
 ): Promise<void> {
   for (const rule of config.unique ?? []) {
-    const value = uniqueValue(rule, (path) => valueAt(text, path));
+    const value = uniqueValueIn(rule, text);
     // Values that an update leaves as they are may be those of others from before the rule.
-    if (value === undefined || (stored && uniqueValue(rule, (path) => valueAt(stored.text, path)) === value)) continue;
-    const field = uniqueIndex(rule);
-    const found = await store.candidates(collection, {}, [{ index: field.name, field, equals: value }], 1);
+    if (value === undefined || (stored && uniqueValueIn(rule, stored.text) === value)) continue;
+    const found = await store.candidates(collection, {}, [uniqueQuery(rule, value)], 1);
     const isTaken = found.outcome === "found" ? found.ids.some((each) => each !== id) : found.outcome === "too_many";
     if (isTaken) throw notUnique(rule);
   }

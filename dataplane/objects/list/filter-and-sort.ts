@@ -80,7 +80,7 @@ function matchOf(text: string, { keys }: Order): Match {
 
 type Step = "go on" | "enough" | Excess;
 
-interface Reading extends Pick<Scan, "texts" | "semaphore" | "collection" | "conditions"> {}
+type Reading = Pick<Scan, "texts" | "semaphore" | "collection" | "conditions">;
 
 type CountResult = { readonly counts: ReadonlyMap<string, number> } | { readonly excess: Excess };
 

@@ -8,7 +8,7 @@ import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { laterReservedNames } from "../../../core/schema/read/check-tree.ts";
 import { countByParameter, countedField } from "./count-by-parameter.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
-import { type Filters, fieldOf, filtersOf } from "./filters.ts";
+import { anyParameter, type Filters, fieldOf, filtersOf } from "./filters.ts";
 import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
 import { type Order, type SortKey, sortOrder } from "./sort.ts";
 
@@ -41,13 +41,13 @@ const listParameters: ReadonlySet<string> = new Set([
   "_count",
   "_etags",
   "_valid",
-  "_any",
+  anyParameter,
   countByParameter,
   // Of changes (changes/asked.ts): such a request is planned as a list.
   "_position",
 ]);
 /** In the order in which links have them. */
-const repeated = ["_sort", "_fields", "_count", "_etags", "_valid", "_any", countByParameter] as const;
+const repeated = ["_sort", "_fields", "_count", "_etags", "_valid", anyParameter, countByParameter] as const;
 
 /** A declared name that was reserved later (check-tree.ts) is a filter, and no parameter. */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {

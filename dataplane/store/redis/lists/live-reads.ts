@@ -6,7 +6,7 @@ import { keyOfProject } from "../../../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../../../core/recently-used.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { optionalText, textsOf } from "../../../../core/redis/reply.ts";
-import { createSemaphore } from "../../../../core/semaphore.ts";
+import { unboundedSemaphore } from "../../../../core/semaphore.ts";
 import { isOfExpiry } from "../../expiry.ts";
 import { ExpiredInTheWay, whereInTheWay } from "../../ports/expiry.ts";
 import type { CollectionRef } from "../../ports/refs.ts";
@@ -123,8 +123,7 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
  * as it took, for other requests and the removal.
  */
 function createTurns() {
-  const refusal = () => new Error("Any number of lists may wait");
-  const turns = createSemaphore({ concurrency: 1, maxWaiting: Number.POSITIVE_INFINITY, refusal });
+  const turns = unboundedSemaphore(1);
   const waiting = new Map<string, Promise<unknown>>();
 
   return function inTurn<Reply>(collection: CollectionRef, call: ListCall, read: () => Promise<Reply>) {
