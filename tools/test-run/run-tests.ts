@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type FileTime, type PartStart, timeSummary } from "./times.ts";
+import { type LaneTimes, type PartStart, timeSummary } from "./times.ts";
 import { joinVerdicts, reportOrNothing, type Verdicts, verdictsOf } from "./vitest-report.ts";
 
 export const projects = [
@@ -51,11 +51,10 @@ export async function runTests(root: string, lanes: readonly Lane[]): Promise<Ve
 
 /** Prints where the time of those lanes went. */
 export async function printTimes(root: string, lanes: readonly Lane[]): Promise<void> {
-  const times = await Promise.all(lanes.map((lane) => textOf(join(root, timesOf(lane)))));
+  const times = await Promise.all(lanes.map((lane) => laneTimes(root, lane)));
   const starts = (await textOf(join(root, startsFile))).split("\n").filter(Boolean);
-  const files = times.flatMap((text) => (text === "" ? [] : (JSON.parse(text) as readonly FileTime[])));
   for (const line of timeSummary(
-    files,
+    times.flatMap(({ files }) => files),
     starts.map((line) => JSON.parse(line) as PartStart),
   ))
     console.log(line);
@@ -63,12 +62,13 @@ export async function printTimes(root: string, lanes: readonly Lane[]): Promise<
 
 async function runLane(root: string, lane: Lane): Promise<Verdicts> {
   const path = join(root, reportOf(lane));
-  await rm(path, { force: true });
+  await Promise.all([path, join(root, timesOf(lane))].map((file) => rm(file, { force: true })));
   const code = await vitest(root, lane, path);
   const expected = lane.files ?? (await testFiles(root, lane.projects));
   const verdicts = verdictsOf(await reportOrNothing(path), root, expected);
   const empty = lane.projects.filter((project) => !expected.some((file) => file.startsWith(`test/${project}/`)));
   const complaints = empty.map((project) => `There is no test in test/${project}`);
+  complaints.push(...(await laneTimes(root, lane)).unhandled);
   if (code !== 0 && verdicts.failed + complaints.length === 0) complaints.push(`vitest ended with code ${code}`);
   return {
     ...verdicts,
@@ -133,6 +133,11 @@ export async function runGroup(root: string, project: Project, args: readonly st
   const child = spawn("vitest", ["run", "--project", project, ...args], { cwd: root, stdio: "inherit" });
   const [code] = await once(child, "close");
   return code ?? 1;
+}
+
+async function laneTimes(root: string, lane: Lane): Promise<LaneTimes> {
+  const text = await textOf(join(root, timesOf(lane)));
+  return text === "" ? { files: [], unhandled: [] } : JSON.parse(text);
 }
 
 /** Empty where there is no such file. */

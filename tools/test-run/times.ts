@@ -13,6 +13,13 @@ export interface FileTime {
   readonly run: number;
 }
 
+/** What tools/test-run/time-reporter.ts writes about one vitest. */
+export interface LaneTimes {
+  readonly files: readonly FileTime[];
+  /** One sentence for each error that no test carries: they make vitest's exit code 1. */
+  readonly unhandled: readonly string[];
+}
+
 /** One start of a real part, as test/support/process/part-starts.ts notes it. */
 export interface PartStart {
   readonly part: string;
