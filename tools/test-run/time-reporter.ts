@@ -1,5 +1,5 @@
-// A reporter of vitest's that writes how long each test file took, and which errors no test carries,
-// to the file that JSONPLANE_TEST_TIMES names. tools/test-run/run-tests.ts reads it.
+// A reporter of vitest's that writes how long each test file took, and which errors no test
+// carries, to the file that JSONPLANE_TEST_TIMES names. tools/test-run/run-tests.ts reads it.
 
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
