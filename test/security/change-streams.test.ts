@@ -52,7 +52,8 @@ async function ask(lines: (index: number) => readonly [path: string, ...headers:
 /** Until each has an answer, or has lost its connection. */
 async function answered(crowd: Crowd): Promise<void> {
   const total = (): number => Object.values(crowd.statusLines()).reduce((sum, count) => sum + count, 0);
-  await eventually(() => expect(total() + crowd.opened - crowd.open()).toBeGreaterThanOrEqual(clients));
+  const done = () => expect(total() + crowd.opened - crowd.open()).toBeGreaterThanOrEqual(clients);
+  await eventually(done, { withinMs: 150_000 });
   crowd.leave();
 }
 
@@ -72,7 +73,10 @@ describe("clients that follow changes", () => {
     const path = `/api/books?_position=${encodeURIComponent(String(headers["changes-position"]))}`;
     await attacked.survives(async () => {
       const crowd = await ask(() => [path, "Prefer: wait=30"]);
-      await attacked.send("loud", "/api/books", { method: "POST", body: { text: "x".repeat(mebibyte) }, as });
+      // Its response may have no room beside all those that the same project's clients don't read.
+      await attacked
+        .send("loud", "/api/books", { method: "POST", body: { text: "x".repeat(mebibyte) }, as })
+        .catch(() => undefined);
       await answered(crowd);
     });
   });
