@@ -149,6 +149,12 @@ export interface Page<Item> {
   readonly next: string | undefined;
 }
 
+/** Of `countBy`. */
+export interface ValueCount {
+  readonly value?: string | number | boolean | null;
+  readonly count: number;
+}
+
 /** As whom the server knows the caller. */
 export interface WhoAmI {
   readonly kind: "user" | "apikey" | "external" | "anonymous";

@@ -1,12 +1,19 @@
 // What requests send in Authorization, where it isn't a session (session.ts).
 
+export interface Credential {
+  /** As it is sent. */
+  readonly header: string;
+  /** Another one after somebody else has signed in. */
+  readonly session?: string;
+}
+
 export interface Credentials {
-  /** The header of now; undefined = none. */
-  current(): Promise<string | undefined>;
-  /** The header in place of one that has expired; undefined = there is no other. */
-  renewed(expired: string): Promise<string | undefined>;
-  /** The server knows this header's credential no more. */
-  refused(header: string): void;
+  /** That of now; undefined = none. */
+  current(): Promise<Credential | undefined>;
+  /** The same caller's in place of one that has expired; undefined = there is no other. */
+  renewed(expired: Credential): Promise<Credential | undefined>;
+  /** The server knows it no more. */
+  refused(credential: Credential): void;
 }
 
 /**
@@ -16,19 +23,23 @@ export interface Credentials {
 export type TokenSource = (expired?: string) => string | undefined | Promise<string | undefined>;
 
 export function apiKeyCredentials(apiKey: string): Credentials {
-  return { current: async () => `apikey ${apiKey}`, renewed: async () => undefined, refused: () => undefined };
+  return {
+    current: async () => ({ header: `apikey ${apiKey}` }),
+    renewed: async () => undefined,
+    refused: () => undefined,
+  };
 }
 
 export function tokenCredentials(token: TokenSource): Credentials {
-  const header = async (expired?: string) => {
+  const credential = async (expired?: string) => {
     const found = await token(expired);
-    return found === undefined ? undefined : prefix + found;
+    return found === undefined ? undefined : { header: prefix + found };
   };
   return {
-    current: () => header(),
-    async renewed(expired) {
-      const other = await header(expired.slice(prefix.length));
-      return other === expired ? undefined : other;
+    current: () => credential(),
+    async renewed({ header }) {
+      const other = await credential(header.slice(prefix.length));
+      return other?.header === header ? undefined : other;
     },
     refused: () => undefined,
   };

@@ -94,7 +94,8 @@ class Following<T> {
     this.#parser = new ServerSentEventParser();
     const open = (signal: AbortSignal) => this.#open(signal);
     for await (const { name, data, id } of readEventStream(open, this.#parser, this.#options.signal)) {
-      if (name === "put" || name === "delete") yield { kind: name, ...JSON.parse(data) };
+      if (name === "put" || name === "delete")
+        yield { kind: name, ...(this.#options.requests.parseJson(data) as object) };
       // Not before it was taken.
       if (id !== undefined) this.#position = id;
       if (name === "reset") this.#position = undefined;

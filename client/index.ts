@@ -32,6 +32,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** In place of the global one. */
   readonly fetch?: typeof fetch | undefined;
+  /** In place of `JSON.parse`, such as one that keeps integers beyond 2^53. */
+  readonly parseJson?: ((text: string) => unknown) | undefined;
 }
 
 export interface RawRequest extends RequestOptions {
@@ -48,13 +50,16 @@ export class Client<A extends ApiShape = UntypedApi> {
   readonly #etags = new WeakMap<object, string>();
 
   constructor(options: ClientOptions) {
-    const { storage = memoryStorage(), maxRetries = 10, timeoutMs = 15_000 } = options;
+    const { storage = memoryStorage(), maxRetries = 10, timeoutMs = 15_000, parseJson = JSON.parse } = options;
     const url = options.url.replace(/\/+$/, "");
     const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#session = new Session(storage, url, async (call, authorization) => {
       return (await this.#requests.send(call, authorization)).data;
     });
-    this.#requests = new Requests({ url, fetch: send, maxRetries, timeoutMs }, credentialsOf(options, this.#session));
+    this.#requests = new Requests(
+      { url, fetch: send, parseJson, maxRetries, timeoutMs },
+      credentialsOf(options, this.#session),
+    );
   }
 
   resource<Name extends ResourceName<A>>(name: Name): Resource<ResourceOf<A, Name>> {
@@ -148,6 +153,7 @@ export type {
   ResourceChange,
   ResourceShape,
   UntypedApi,
+  ValueCount,
   WatchOptions,
   WatchQuery,
   WhoAmI,

@@ -3,7 +3,7 @@
 // the caller's signal.
 
 import { backoffMs } from "../core/backoff.ts";
-import type { Credentials } from "./credentials.ts";
+import type { Credential, Credentials } from "./credentials.ts";
 import { pause, unlessAborted } from "./pause.ts";
 import { isUncertain, Problem, problemOf, unexpected } from "./problem.ts";
 
@@ -28,23 +28,33 @@ export interface Reply {
   readonly data: unknown;
 }
 
+/** Of one call, however often it is sent: as whom it was begun; null = as nobody. */
+interface Sender {
+  credential?: Credential | null;
+}
+
 export interface RequestSettings {
   /** Without a slash at the end. */
   readonly url: string;
   readonly fetch: typeof fetch;
+  readonly parseJson: (text: string) => unknown;
   readonly maxRetries: number;
   readonly timeoutMs: number;
 }
 
 const policy = { firstMs: 300, maxMs: 5_000, jitter: 0.5 };
+/** fetch resolves it, however it is encoded: what it addresses would be something else. */
+const dotSegment = /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 /** Nothing is sent again later than this: a longer Retry-After is for the caller to decide. */
 const maxRetryingMs = 30_000;
 
 export class Requests {
   readonly #settings: RequestSettings;
   readonly #credentials: Credentials;
+  readonly parseJson: RequestSettings["parseJson"];
 
   constructor(settings: RequestSettings, credentials: Credentials) {
+    this.parseJson = settings.parseJson;
     this.#settings = settings;
     this.#credentials = credentials;
   }
@@ -52,11 +62,12 @@ export class Requests {
   /** The answer, read to its end. `authorization`: in place of the caller's credential. */
   async send(call: Call, authorization?: string): Promise<Reply> {
     const { signal } = call;
+    const sender = authorization ?? {};
     // Goes on evenly, whatever happens to the clock.
     const begun = performance.now();
     let uncertain: Problem | undefined;
     for (let failures = 1; ; failures += 1) {
-      const problem = await this.#attempt(call, authorization);
+      const problem = await this.#attempt(call, sender);
       if (!(problem instanceof Problem)) return problem;
       if (uncertain !== undefined && isOutcomeOf(call, problem)) return outcomeOf(call, uncertain);
       const waitMs = this.#waitMs(call, problem, failures);
@@ -67,11 +78,11 @@ export class Requests {
   }
 
   /** Within the time limit. */
-  async #attempt({ signal, ...call }: Call, authorization: string | undefined): Promise<Reply | Problem> {
+  async #attempt({ signal, ...call }: Call, sender: Sender | string): Promise<Reply | Problem> {
     const limit = AbortSignal.timeout(this.#settings.timeoutMs);
     const limited = { ...call, signal: signal === undefined ? limit : AbortSignal.any([signal, limit]) };
     try {
-      return await this.#read(limited, authorization);
+      return await this.#read(limited, sender);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Problem) return error;
@@ -79,36 +90,40 @@ export class Requests {
     }
   }
 
-  async #read(call: Call, authorization: string | undefined): Promise<Reply> {
-    const response = await (authorization === undefined ? this.open(call) : this.#exchange(call, authorization));
+  async #read(call: Call, sender: Sender | string): Promise<Reply> {
+    const response = await (typeof sender === "string" ? this.#exchange(call, sender) : this.open(call, sender));
     const { status, headers } = response;
     if (status === 204) return { headers, data: undefined };
     const text = await response.text().catch((cause: unknown) => {
       throw noResponse(cause);
     });
     try {
-      return { headers, data: JSON.parse(text) };
+      return { headers, data: this.parseJson(text) };
     } catch (cause) {
       throw unexpected(status, undefined, cause);
     }
   }
 
   /** The successful answer to one request, and a second one after a token has expired. */
-  async open(call: Call): Promise<Response> {
+  async open(call: Call, sender: Sender = {}): Promise<Response> {
     const { signal } = call;
-    const used = await inTime(this.#credentials.current(), signal);
+    if (sender.credential === undefined)
+      sender.credential = (await inTime(this.#credentials.current(), signal)) ?? null;
+    const used = sender.credential;
     try {
-      return await this.#exchange(call, used);
+      return await this.#exchange(call, used?.header);
     } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 401 || used === undefined) throw error;
+      if (!(error instanceof Problem) || error.status !== 401 || used === null) throw error;
       const other = error.code === "token_expired" ? await inTime(this.#credentials.renewed(used), signal) : undefined;
       if (other === undefined) this.#credentials.refused(used);
       if (other === undefined) throw error;
-      return await this.#exchange(call, other);
+      sender.credential = other;
+      return await this.#exchange(call, other.header);
     }
   }
 
   async #exchange({ method = "GET", path, headers, body, signal }: Call, authorization?: string): Promise<Response> {
+    if (dotSegment.test(path)) throw new TypeError("A URL can't have . or .. as a key or an id");
     const sent = {
       ...(authorization !== undefined && { Authorization: authorization }),
       ...(body !== undefined && { "Content-Type": "application/json" }),

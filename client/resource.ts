@@ -12,6 +12,7 @@ import type {
   ResourceChange,
   ResourceShape,
   Shown,
+  ValueCount,
   WatchOptions,
   WatchQuery,
   WriteOptions,
@@ -65,6 +66,19 @@ export class Resource<R extends ResourceShape> {
 
   async page<Query extends PageQuery<R>>(query?: Query): Promise<Page<Shown<R, Query>>> {
     return (await this.#page(query ?? {})).page as Page<Shown<R, Query>>;
+  }
+
+  /**
+   * How many objects have each value of a field, ascending; a missing field counts as null, and what
+   * has no scalar there as undefined. Throws `query_too_expensive` beyond 500 values.
+   */
+  async countBy(
+    field: string,
+    { filter, signal }: Pick<ListQuery<R>, "filter" | "signal"> = {},
+  ): Promise<readonly ValueCount[]> {
+    const asked = { ...filter, _count_by: field };
+    const { data } = await this.#requests.send({ path: this.#path + queryText({ filter: asked }), signal });
+    return (data as { readonly counts: readonly ValueCount[] }).counts;
   }
 
   /** Takes effect once, however often it has to be sent. */

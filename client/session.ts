@@ -2,7 +2,7 @@
 // that find it expired. When that is so, only the server says: the clock of this machine may be
 // wrong. Tabs may refresh at the same time, because that doesn't use up the refresh token.
 
-import type { Credentials } from "./credentials.ts";
+import type { Credential, Credentials } from "./credentials.ts";
 import { Problem } from "./problem.ts";
 import type { Call } from "./requests.ts";
 
@@ -56,22 +56,24 @@ export class Session implements Credentials {
     this.#notify();
   }
 
-  async current(): Promise<string | undefined> {
-    return headerOf(this.#tokens());
+  async current(): Promise<Credential | undefined> {
+    return credentialOf(this.#tokens());
   }
 
-  async renewed(expired: string): Promise<string | undefined> {
-    if (headerOf(this.#tokens()) === expired) {
+  async renewed(expired: Credential): Promise<Credential | undefined> {
+    if (this.#isCurrent(expired)) {
       this.#renewing ??= this.#renew(expired).finally(() => {
         this.#renewing = undefined;
       });
       await this.#renewing;
     }
-    return await this.current();
+    const other = credentialOf(this.#tokens());
+    // What one person began isn't sent as the next one who signs in.
+    return other?.session === expired.session ? other : undefined;
   }
 
-  refused(header: string): void {
-    if (headerOf(this.#tokens()) === header) this.forget();
+  refused(credential: Credential): void {
+    if (this.#isCurrent(credential)) this.forget();
   }
 
   /** Calls back whenever somebody signs in or out, also in another tab. Returns what ends that. */
@@ -90,18 +92,22 @@ export class Session implements Credentials {
     };
   }
 
-  async #renew(expired: string): Promise<void> {
+  async #renew(expired: Credential): Promise<void> {
     const tokens = this.#tokens();
     if (tokens === undefined) return;
     const call = { method: "POST", path: "/sessions/refresh", isRepeatable: true };
     try {
       const fresh = (await this.#sendAs(call, `Bearer ${tokens.refresh_token}`)) as Pick<Tokens, "access_token">;
       // Another tab may have been faster, and somebody may have signed out.
-      if (headerOf(this.#tokens()) === expired) this.#write({ ...tokens, access_token: fresh.access_token });
+      if (this.#isCurrent(expired)) this.#write({ ...tokens, access_token: fresh.access_token });
     } catch (error) {
       if (error instanceof Problem && error.status === 401) this.refused(expired);
       throw error;
     }
+  }
+
+  #isCurrent({ header }: Credential): boolean {
+    return credentialOf(this.#tokens())?.header === header;
   }
 
   #tokens(): Tokens | undefined {
@@ -142,8 +148,8 @@ function sessionIn(text: string | null): string | undefined {
   return tokensIn(text)?.refresh_token;
 }
 
-function headerOf(tokens: Tokens | undefined): string | undefined {
-  return tokens === undefined ? undefined : `bearer ${tokens.access_token}`;
+function credentialOf(tokens: Tokens | undefined): Credential | undefined {
+  return tokens && { header: `bearer ${tokens.access_token}`, session: tokens.refresh_token };
 }
 
 /** Tokens that a reload forgets. */

@@ -118,6 +118,7 @@ describeServed("@jsonplane/client", (serve) => {
     expect(Object.keys(first.items[0] ?? {})).toEqual(["id", "title"]);
     const some = await notes.page({ filter: { "title:in": ["a,b", "note 07"] }, sort: [], offset: 0, count: false });
     expect([some.count, some.items.map(({ title }) => title)]).toEqual([undefined, ["note 07", "a,b"]]);
+    expect(await notes.countBy("votes", { filter: { title: "a,b" } })).toEqual([{ value: 3, count: 1 }]);
   });
 
   it("creates once, and deletes, where the answers are lost", async () => {
@@ -340,6 +341,37 @@ describeServed("sessions of @jsonplane/client", (serve) => {
     // It was refused for its token, so to send it again doesn't count twice.
     expect(await api.rootKey("settings").increment("visits", 1)).toBe(1);
     expect([lossy.sent, api.isSignedIn]).toEqual([3, true]);
+  });
+
+  it("send nothing again as the person who signs in meanwhile", async () => {
+    let ahead = 0;
+    const served = await serve(board(withUser("noa")), {
+      clock: { ...systemClock, now: () => systemClock.now() + ahead },
+    });
+    const befores: (() => Promise<void>)[] = [];
+    const api = clientOf(served, {
+      async fetch(input, init) {
+        if (String(input).endsWith("/notes")) await befores.shift()?.();
+        return await fetch(input, init);
+      },
+    });
+    const another = () => api.signIn({ username: "noa", password: passwordOf("noa") });
+    const lose = async () => {
+      await another();
+      throw new TypeError("fetch failed");
+    };
+    const expire = async () => {
+      ahead = 301_000;
+      await another();
+    };
+    await api.signIn(kim);
+    befores.push(lose);
+    const made = await api.resource("notes").create({ title: "begun by kim" });
+    expect([made, (await api.whoAmI()).name]).toMatchObject([{ _metadata: { creator: "kim" } }, "noa"]);
+    await api.signIn(kim);
+    befores.push(expire);
+    const refused = await problemOf(api.resource("notes").create({ title: "expired meanwhile" }));
+    expect([refused.code, (await api.whoAmI()).name]).toEqual(["token_expired", "noa"]);
   });
 
   it("aren't needed with tokens of the caller's own, who is asked again when one has expired", async () => {
