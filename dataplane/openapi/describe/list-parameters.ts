@@ -85,7 +85,7 @@ function any({ schema }: LiveResource): readonly JsonObject[] {
 function countBy({ schema }: LiveResource): readonly JsonObject[] {
   if (schema.properties.has("_count_by")) return [];
   const description =
-    "Counts objects by the values of this field instead of listing them: see `counts` of the answer. Cheap at any size where the field is indexed. Not together with parameters of pages.";
+    "Counts objects by the values of this field instead of listing them: see `counts` of the answer. Cheap at any size where the field is indexed. 500 values at most. Not together with parameters of pages.";
   return [query("_count_by", description, { type: "string", minLength: 1 })];
 }
 

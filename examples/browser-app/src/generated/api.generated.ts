@@ -1702,7 +1702,7 @@ export interface operations {
                 _valid?: boolean;
                 /** @description Only objects that match at least one of these filters, which commas separate: `status:open,price:lt=5`. `\,` is a comma of a value, `\\` a backslash. */
                 _any?: string;
-                /** @description Counts objects by the values of this field instead of listing them: see `counts` of the answer. Cheap at any size where the field is indexed. Not together with parameters of pages. */
+                /** @description Counts objects by the values of this field instead of listing them: see `counts` of the answer. Cheap at any size where the field is indexed. 500 values at most. Not together with parameters of pages. */
                 _count_by?: string;
                 /** @description Only objects whose time of creation, in Unix seconds, is greater than this value. */
                 "_metadata.created:gt"?: number;
