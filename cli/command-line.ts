@@ -136,7 +136,7 @@ function refuse(terminal: Terminal, command: Command | undefined, faults: readon
   return usageError;
 }
 
-function version(): string {
+export function version(): string {
   const file = new URL("../package.json", import.meta.url);
   return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
 }

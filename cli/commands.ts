@@ -11,6 +11,7 @@ import { exportCommand } from "./export/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { importCommand } from "./import/command.ts";
 import { initCommand } from "./init/command.ts";
+import { mcpCommand } from "./mcp/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { restoreCommand } from "./restore/command.ts";
 import { typesCommand } from "./types/command.ts";
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   validateCommand,
   typesCommand,
   watchCommand,
+  mcpCommand,
   exportCommand,
   importCommand,
   eraseCommand,

@@ -69,8 +69,8 @@ export class Resource<R extends ResourceShape> {
   }
 
   /**
-   * How many objects have each value of a field, ascending; a missing field counts as null, and what
-   * has no scalar there as undefined. Throws `query_too_expensive` beyond 500 values.
+   * How many objects have each value of a field, ascending; a missing field counts as null, and
+   * what has no scalar there as undefined. Throws `query_too_expensive` beyond 500 values.
    */
   async countBy(
     field: string,

@@ -79,6 +79,8 @@ try {
   let assets = 0;
   for (const folder of folders) assets += await copyAssets(folder);
   await writePages();
+  // In place of its modules, which the compiler writes for `jsonplane mcp`.
+  await rm(join(dist, "client"), { recursive: true, force: true });
   await buildClient(join(dist, "client"));
   await describe();
   await chmod(join(dist, "cli", "main.js"), 0o755);

@@ -4,7 +4,7 @@
 
 import { relative, sep } from "node:path";
 import { bundledPackages, pageNames } from "../pages/bundle-page.ts";
-import { type LockedPackage, lockedPackages, shippedPackages } from "./image/production-packages.ts";
+import { isOptional, type LockedPackage, lockedPackages, shippedPackages } from "./image/production-packages.ts";
 import { root } from "./read-crds.ts";
 
 /** Licences that allow shipping next to Apache-2.0 code and ask for no more than their notice. */
@@ -28,7 +28,9 @@ export async function generateLicences(): Promise<ReadonlyMap<string, string>> {
     return [path, packages[path] ?? {}] as const;
   });
   const others = namesByLicence(bundled.filter(([path]) => path !== viewer));
-  return new Map([["docs/reference/licences.md", page(licencesOf(packages), others, packages[viewer] ?? {})]]);
+  const optional = shippedPackages(packages).filter(([, entry]) => isOptional(entry));
+  const left = optional.map(([path]) => path.replace("node_modules/", ""));
+  return new Map([["docs/reference/licences.md", page(licencesOf(packages), others, packages[viewer] ?? {}, left)]]);
 }
 
 /** Names with versions, by licence. */
@@ -60,6 +62,7 @@ function page(
   licences: ReadonlyMap<string, readonly string[]>,
   ofPages: ReadonlyMap<string, readonly string[]>,
   { version, license }: LockedPackage,
+  leftOut: readonly string[],
 ): string {
   const sections = [...licences].map(
     ([license, packages]) => `## ${license}\n\n${packages.map((text) => `- ${text}\n`).join("")}`,
@@ -68,8 +71,9 @@ function page(
   return `<!-- Generated from package-lock.json by \`npm run generate\`. -->
 # Licences
 
-The packages that the npm package and the image contain, by licence. The text of each licence is in the folder of its package. The image also contains Node, which is
-under MIT, with the licences of its parts. A bundled Redis and its JSON module are separate images, under their own terms.
+The packages that the npm package and the image contain, by licence. The text of each licence is in the folder of its package. The image leaves out
+what only \`jsonplane mcp\` needs: ${leftOut.join(", ")}. It also contains Node, which is under MIT,
+with the licences of its parts. A bundled Redis and its JSON module are separate images, under their own terms.
 
 ${sections.join("\n")}
 ## The pages

@@ -17,7 +17,7 @@ export function permitted(document: unknown, caller: Rights): unknown {
   const isReadOnly = isServedReadOnly(document);
   const own = Object.entries(paths).map(([path, item]) => {
     const offered = Object.entries(item).filter(
-      ([method, operation]) => !writes.has(method) || (!isReadOnly && may(operation, caller)),
+      ([method, operation]) => !writes.has(method) || (!isReadOnly && may(operation, caller, "Write")),
     );
     return [path, Object.fromEntries(offered)];
   });
@@ -48,10 +48,15 @@ export function isInScope(
   return !isOwnOnly || isOwn(object, caller);
 }
 
-/** Whether the caller may do an operation that changes something. */
-function may(operation: { readonly "x-jsonplane-permission"?: Permission }, caller: Rights): boolean {
+/** Whether the caller may do an operation that needs this access. */
+export function may(
+  operation: { readonly "x-jsonplane-permission"?: Permission },
+  caller: Rights,
+  needed: Access,
+): boolean {
   const { "x-jsonplane-permission": permission = "Anyone" } = operation;
   if (permission === "Anyone") return true;
-  if (permission === "Nobody" || caller?.access !== "Write") return false;
+  if (permission === "Nobody" || caller === undefined || (needed === "Write" && caller.access !== "Write"))
+    return false;
   return permission === "Authenticated" || caller.role === "Administrators";
 }

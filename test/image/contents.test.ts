@@ -24,9 +24,9 @@ it("holds the compiled program, its packages and the licence, and no other folde
   expect(paths).toContain("dist/cli/main.js");
 });
 
-it("holds every package that the lock file wants in production, and none for development", async () => {
+it("holds every package that the lock file wants in production, none for development and no optional one", async () => {
   const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"));
-  const { dependencies, devDependencies } = lock.packages[""];
+  const { dependencies, devDependencies, optionalDependencies } = lock.packages[""];
   const wanted = Object.keys(dependencies).filter((name) => !paths.includes(`node_modules/${name}/package.json`));
   expect(wanted).toEqual([]);
   const packages = paths.flatMap(
@@ -35,7 +35,7 @@ it("holds every package that the lock file wants in production, and none for dev
   const own = packages.filter((path) => path in lock.packages);
   expect(own.filter((path) => lock.packages[path].dev === true)).toEqual([]);
   const named = own.map((path) => path.replace(/^node_modules\//, ""));
-  expect(named.filter((name) => name in devDependencies)).toEqual([]);
+  expect(named.filter((name) => name in { ...devDependencies, ...optionalDependencies })).toEqual([]);
 });
 
 it("holds no source, no test and no map", () => {

@@ -26,7 +26,7 @@ export async function listContents(
   built = join(projectRoot, "dist"),
   target: Target = { architecture: process.arch },
 ): Promise<readonly Content[]> {
-  // The client is for apps.
+  // The client is for apps, and for `jsonplane mcp`, whose packages aren't here either.
   const compiled = (await filesBelow(built)).filter((path) => !path.startsWith("client/"));
   if (!compiled.includes("cli/main.js")) throw new Error(`${built} holds no program: run \`npm run build\` first`);
   const others = ["LICENSE", "package.json", ...(await packageFiles(projectRoot, target))];
@@ -73,7 +73,8 @@ export async function writeContents(folder: string, built?: string, target?: Tar
 
 /** package.json without what only a clone can use. */
 async function description(source: string): Promise<string> {
-  const { devDependencies: _, scripts: __, files: ___, ...rest } = JSON.parse(await readFile(source, "utf8"));
+  const whole = JSON.parse(await readFile(source, "utf8"));
+  const { devDependencies: _, optionalDependencies: __, scripts: ___, files: ____, ...rest } = whole;
   return `${JSON.stringify(rest, undefined, 2)}\n`;
 }
 

@@ -1,6 +1,6 @@
 // Lists the npm packages that the image holds: what package-lock.json says is no development
-// dependency, as it lies in node_modules. Refuses when a package that is wanted isn't there, or is
-// there in another version than the lock file's.
+// dependency and not optional, as it lies in node_modules. Refuses when a package that is wanted
+// isn't there, or is there in another version than the lock file's.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ export interface LockedPackage {
 export async function productionPackages(root: string): Promise<readonly string[]> {
   const present: string[] = [];
   for (const [path, entry] of shippedPackages(await lockedPackages(root))) {
-    if (await isPresent(root, path, entry)) present.push(path);
+    if (!isOptional(entry) && (await isPresent(root, path, entry))) present.push(path);
   }
   return present.sort();
 }
@@ -29,21 +29,24 @@ export async function lockedPackages(root: string): Promise<Readonly<Record<stri
   return JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")).packages;
 }
 
-/** Those of production. Types are for the compiler, whoever lists them as a dependency. */
+/** Those that the npm package brings. Types are for the compiler, whoever lists them. */
 export function shippedPackages(
   packages: Readonly<Record<string, LockedPackage>>,
 ): readonly (readonly [string, LockedPackage])[] {
   return Object.entries(packages).filter(
-    ([path, { dev, devOptional }]) =>
-      path !== "" && dev !== true && devOptional !== true && !path.includes("node_modules/@types/"),
+    ([path, { dev }]) => path !== "" && dev !== true && !path.includes("node_modules/@types/"),
   );
+}
+
+/** Of `jsonplane mcp`, which runs at a desk. */
+export function isOptional({ optional, devOptional }: LockedPackage): boolean {
+  return optional === true || devOptional === true;
 }
 
 async function isPresent(root: string, path: string, entry: LockedPackage): Promise<boolean> {
   const description = join(root, path, "package.json");
   if (!existsSync(description)) {
-    // npm leaves out optional packages of other systems.
-    if (entry.optional === true || entry.peer === true) return false;
+    if (entry.peer === true) return false;
     throw new Error(`${path} is not installed: run npm ci`);
   }
   const { version } = JSON.parse(await readFile(description, "utf8")) as { readonly version?: string };

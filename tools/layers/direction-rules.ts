@@ -14,7 +14,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   pages: ["core"],
   client: ["core"],
   dataplane: ["core", "pages"],
-  cli: ["core", "operator", "dataplane", "pages"],
+  cli: ["core", "operator", "dataplane", "pages", "client"],
   tools: ["core", "operator", "dataplane", "cli", "pages", "client"],
 };
 
