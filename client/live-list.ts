@@ -25,6 +25,8 @@ interface Pending<Item> {
   apply: (stored: Item | undefined) => Item | undefined;
   /** Whether the server has carried it out. */
   isAnswered: boolean;
+  /** Answered before it began: whatever has stored it has stored these, too. */
+  readonly before: readonly Pending<Item>[];
   /** What it has stored. */
   etag?: string | undefined;
   /** Events since it began; without a tag, the object was deleted. */
@@ -119,7 +121,8 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
   }
 
   #show(kind: Pending<never>["kind"], id: string, apply: Pending<R["object"]>["apply"]): Pending<R["object"]> {
-    const pending = { kind, id, apply, isAnswered: false, events: [] };
+    const before = [...this.#pending].filter((other) => other.isAnswered && other.id === id);
+    const pending = { kind, id, apply, isAnswered: false, before, events: [] };
     this.#pending.add(pending);
     this.#changed.resolve();
     return pending;
@@ -157,7 +160,7 @@ export class LiveList<R extends ResourceShape> implements AsyncIterable<readonly
       update: events.some((event) => event.etag === etag || event.etag === undefined) || this.#tagOf(stored) === etag,
       delete: stored === undefined,
     };
-    if (isStored[kind]) this.#pending.delete(pending);
+    if (isStored[kind]) for (const each of [pending, ...pending.before]) this.#pending.delete(each);
     // The event may be that of an earlier write, or of a later one that replaces its own.
     else if (kind === "update" && events.length > 0) setTimeout(() => this.#drop(pending), unsureMs);
   }

@@ -73,6 +73,20 @@ function gathered<T>(source: AsyncIterable<T>): { readonly found: T[]; readonly 
   return { found, ended };
 }
 
+/** Streams that are cut, and that begin again only once they may. */
+function cutting(mayBegin: () => Promise<void> = async () => undefined) {
+  let cutter = new AbortController();
+  const fetchStreams: typeof fetch = async (input, init) => {
+    if (new Headers(init?.headers).get("Accept") !== "text/event-stream") return await fetch(input, init);
+    await mayBegin();
+    cutter = new AbortController();
+    const signal = AbortSignal.any([cutter.signal, init?.signal as AbortSignal]);
+    const { body, status, headers } = await fetch(input, { ...init, signal });
+    return new Response(body, { status, headers });
+  };
+  return { fetch: fetchStreams, cut: () => cutter.abort() };
+}
+
 const told = (change: ResourceChange<Card>) =>
   change.kind === "list"
     ? change.objects.map(({ text }) => text)
@@ -105,24 +119,14 @@ describeServed("changes that @jsonplane/client follows", (serve) => {
 
   it("go on behind the last one where the connection is cut, with nothing lost and nothing twice", async () => {
     const served = await serve(retro());
-    const cutting: AbortController[] = [];
-    const cut: typeof fetch = async (input, init) => {
-      if (new Headers(init?.headers).get("Accept") !== "text/event-stream") return await fetch(input, init);
-      const cutter = new AbortController();
-      cutting.push(cutter);
-      const { body, status, headers } = await fetch(input, {
-        ...init,
-        signal: AbortSignal.any([cutter.signal, init?.signal as AbortSignal]),
-      });
-      return new Response(body, { status, headers });
-    };
-    const cards = clientOf(served, { apiKey: keyOf("app"), fetch: cut }).resource("cards");
+    const { fetch, cut } = cutting();
+    const cards = clientOf(served, { apiKey: keyOf("app"), fetch }).resource("cards");
     const states: string[] = [];
     const { found } = gathered(cards.watch({ signal: leaving.signal, onState: (state) => states.push(state) }));
     await eventually(() => expect(states).toEqual(["live"]));
     await cards.create({ text: "before" });
     await eventually(() => expect(found).toHaveLength(2));
-    cutting[0]?.abort();
+    cut();
     await cards.create({ text: "meanwhile" });
     await eventually(() => expect(states).toEqual(["live", "reconnecting", "live"]));
     await cards.create({ text: "after" });
@@ -185,6 +189,25 @@ describeServedEmbedded("a live list of @jsonplane/client", (serve) => {
     await eventually(() => expect(texts(found.at(-1))).toEqual(["a"]));
     const sizes = found.map((items) => items.length);
     expect([Math.max(...sizes), new Set(found.flat().map((card) => card.id)).size]).toEqual([2, 3]);
+  });
+
+  it("shows no own write twice, though several come as one change after the connection was lost", async () => {
+    const served = await serve(retro());
+    let begin = Promise.resolve();
+    const { fetch, cut } = cutting(() => begin);
+    const cards = clientOf(served, { apiKey: keyOf("app"), fetch }).resource("cards");
+    const { id } = await cards.create({ text: "counted", votes: 0 });
+    const list = cards.live({ signal: leaving.signal });
+    const { found } = gathered(list);
+    await eventually(() => expect(found).toHaveLength(1));
+    const back = Promise.withResolvers<void>();
+    begin = back.promise;
+    cut();
+    for (let n = 0; n < 3; n += 1) await list.edit(id, ({ votes = 0 }) => ({ votes: votes + 1 }));
+    await cards.create({ text: "last" });
+    back.resolve();
+    await eventually(() => expect(texts(found.at(-1))).toEqual(["counted", "last"]));
+    expect(found.map(([card]) => card?.votes ?? 0).filter((votes) => votes > 3)).toEqual([]);
   });
 
   it("shows once what it creates, though the event comes before the answer", async () => {
