@@ -23,6 +23,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   check: async () => (await import("./check.ts")).measureCheck,
   /** What an import writes and an export reads, against Redis without a service. */
   transfer: async () => (await import("./transfer.ts")).measureTransfer,
+  /** What 100,000 Projects and 1 TB are in a Redis Cluster. */
+  scale: async () => (await import("./scale.ts")).measureScale,
   /** An operator with 10,000 Projects; --hostile: a namespace that does its worst. */
   operator: async () => (await import("./operator.ts")).measureOperator,
 };
