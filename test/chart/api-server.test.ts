@@ -74,6 +74,12 @@ it("the manifests of the page about hosts of tenants are taken by an API server,
   expect(text).toContain("*.apps.example.org");
 });
 
+it("the alerts for a team are taken by an API server, in the team's namespace", async () => {
+  const input = await readFile(new URL("../../deploy/monitoring/alerts.yaml", import.meta.url), "utf8");
+  const strictly = ["--server-side", "--dry-run=server", "--validate=strict", "--namespace", "shop"];
+  expect(await api.kubectl(["apply", ...strictly, "-f", "-"], { input })).toContain("prometheusrule");
+});
+
 describe.each(caseNames)("an API server, given the values %s,", (name) => {
   const rendered = async () => (await render(helm, ["--values", caseFile(name)])).text;
 

@@ -14,7 +14,8 @@ import { closeStreams, follow } from "../support/http/event-stream.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { makeRedisCertificate } from "../support/redis/redis-certificate.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
+import { alertExpr, alertRules, rulesFile, teamAlertRules } from "./alert-rules.ts";
+import { type NamespaceProxy, startNamespaceProxy } from "./namespace-proxy.ts";
 import { startPrometheus, type TestPrometheus } from "./prometheus.ts";
 
 const patience = { withinMs: 120_000, everyMs: 500 };
@@ -31,6 +32,7 @@ const takesMinutes = [
   "JsonplaneStoreSlow",
 ];
 const fired = new Set<string>();
+const firedForTeam = new Set<string>();
 /** Nobody has this name. */
 const issuer = "https://issuer.invalid";
 
@@ -38,6 +40,8 @@ let folder: string;
 const dayMs = 24 * 3_600_000;
 let fleet: OwnFleet;
 let prometheus: TestPrometheus;
+/** As the namespace's team asks it. */
+let team: NamespaceProxy;
 let namespace: string;
 /** Replicas with a key ring that is not, or not wholly, the fleet's. */
 const strangers: Replica[] = [];
@@ -62,12 +66,14 @@ beforeAll(async () => {
   const processes = [...fleet.operators, ...fleet.replicas, ...strangers];
   const targets = processes.map(({ adminUrl }, index) => ({
     address: new URL(adminUrl).host,
-    labels: { pod: `pod-${index}`, pod_namespace: systemNamespace },
+    labels: { pod: `pod-${index}`, namespace: systemNamespace, pod_namespace: systemNamespace },
   }));
   prometheus = await startPrometheus(targets, [rulesFile]);
+  team = await startNamespaceProxy(prometheus, namespace);
   await eventually(async () => expect(await prometheus.query("up == 1")).toHaveLength(processes.length), patience);
 });
 afterAll(async () => {
+  await team?.stop();
   await prometheus?.stop();
   await Promise.all(strangers.map((replica) => replica.stop("SIGKILL")));
   await fleet?.stop();
@@ -123,6 +129,19 @@ async function fires(alert: string): Promise<void> {
   const expr = await alertExpr(alert);
   await eventually(async () => expect([alert, (await prometheus.query(expr)).length]).toEqual([alert, 1]), patience);
   fired.add(alert);
+  await firesForTeam(alert);
+}
+
+/** What a team's rules have as well: evaluated as theirs, with their namespace. */
+async function firesForTeam(alert: string, provoke?: () => Promise<unknown>): Promise<void> {
+  const rule = (await teamAlertRules()).find((each) => each.alert === alert);
+  if (rule === undefined) return;
+  await eventually(async () => {
+    await provoke?.();
+    const found = await team.query(rule.expr);
+    expect([alert, found.map(({ labels }) => labels["namespace"])]).toEqual([alert, [namespace]]);
+  }, patience);
+  firedForTeam.add(alert);
 }
 
 it("a replica with another key ring: JsonplaneKeyRingLost", () => fires("JsonplaneKeyRingLost"));
@@ -221,6 +240,18 @@ it("more streams of one caller than a replica lets: JsonplaneStreamsRefused", as
   closeStreams();
 });
 
+it("more requests than a project's rate allows: JsonplaneProjectRateLimited, for its team", async () => {
+  const limit = (limits: object) => {
+    const patch = ["--type=merge", "-p", JSON.stringify({ spec: { limits } })];
+    return fleet.api.kubectl(["patch", "jproj", "web", "--namespace", namespace, ...patch]);
+  };
+  await limit({ rate: { project: { requestsPerSecond: 1, burst: 1 } } });
+  // The counter begins with the first refusal; only a later one makes it rise.
+  const ask = () => Promise.all(Array.from({ length: 20 }, () => send("/api/items")));
+  await firesForTeam("JsonplaneProjectRateLimited", ask);
+  await limit({ rate: null });
+});
+
 it("memory of Redis that is nearly used up: JsonplaneRedisNearlyFull", async () => {
   await isQuiet("JsonplaneRedisNearlyFull");
   const used = Number(/used_memory:(\d+)/.exec(await redis("INFO memory"))?.[1]);
@@ -264,6 +295,7 @@ it("a Redis that is away: requests, publishing, reconciling and what replicas kn
       fired.add(alert);
     }
   }, patience);
+  await firesForTeam("JsonplaneProjectErrors");
   await fleet.redis.restart();
   await fleet.ready(namespace);
 });
@@ -295,4 +327,6 @@ it("no operator: JsonplaneNoLeader", async () => {
 it("none is left out but those that take minutes", async () => {
   const all = (await alertRules()).map(({ alert }) => alert);
   expect([...fired, ...takesMinutes].sort()).toEqual(all.sort());
+  const ofTeam = (await teamAlertRules()).map(({ alert }) => alert);
+  expect([...firedForTeam, "JsonplaneProjectSlow"].sort()).toEqual(ofTeam.sort());
 });

@@ -204,6 +204,26 @@ export const implied: Readonly<Record<string, Check>> = {
   "Usage and cost, Requests per second by project": both(ofProject, rate(kvRequests + 5)),
   "Usage and cost, Stored bytes by project": both(ofProject, within(100, 10_000)),
   "Usage and cost, Logins per second by project": both(ofProject, rate(1)),
+
+  // Asked by the team of the namespace.
+  "Namespace, Requests per second": both(ofProject, rate(kvRequests + 5)),
+  "Namespace, Server errors": nothing,
+  "Namespace, Refused requests": rates(["status"], { "404": 5 }),
+  "Namespace, Duration, 99th percentile": both(ofProject, durations),
+  "Namespace, Requests per second by resource and root key": rates(["resource", "root_key"], {
+    "items ": 5,
+    " flags": 10,
+    " (unknown)": 2,
+  }),
+  "Namespace, Logins per second": rates(["outcome"], { refused: 1 }),
+  "Namespace, Stored objects": both(ofProject, value(storedObjects)),
+  "Namespace, Quotas in use": (samples) => {
+    const used = keyed(samples, ["project", "kind"]);
+    expect(used).toEqual({ "web objects": storedObjects / 1_000, "web bytes": expect.any(Number) });
+  },
+  "Namespace, Requests beyond a rate": nothing,
+  "Namespace, Stalled objects": nothing,
+  "Namespace, Invalid stored objects": nothing,
 };
 
 /** The check of a query, by panel, or by panel and legend where a panel has several. */

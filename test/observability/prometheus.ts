@@ -2,10 +2,10 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stringify } from "yaml";
+import { parseAllDocuments, stringify } from "yaml";
 import { findPrometheus } from "../../tools/parts/prometheus.ts";
 import { send } from "../support/http/http-client.ts";
 import { freePort } from "../support/process/free-port.ts";
@@ -17,6 +17,7 @@ export interface Sample {
 }
 
 export interface TestPrometheus {
+  readonly origin: string;
   /** An instant query; rejects with what Prometheus said of a broken one. */
   query(expr: string): Promise<readonly Sample[]>;
   /** A query over time; `since` and `until` in Unix seconds. */
@@ -43,7 +44,10 @@ export interface Target {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** `rules` = files of recording rules and alerts, evaluated every second. */
+/**
+ * `rules` = files of recording rules and alerts, evaluated every second. Labels are those of the
+ * chart's PodMonitor.
+ */
 export async function startPrometheus(targets: readonly Target[], rules: readonly string[]): Promise<TestPrometheus> {
   const { prometheus } = await findPrometheus(process.env);
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-prometheus-"));
@@ -54,7 +58,7 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
     scrape_configs: [
       {
         job_name: "jsonplane",
-        honor_labels: true,
+        metric_relabel_configs: await podMonitorRelabelings(),
         static_configs: targets.map(({ address, labels }) => ({ targets: [address], labels })),
       },
     ],
@@ -79,18 +83,14 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
     },
     { withinMs: 30_000 },
   );
-  const ask = async (question: string): Promise<ApiReply["data"]["result"]> => {
-    const reply = (await send(origin, `/api/v1/${question}`)).json<ApiReply>();
-    if (reply.status !== "success") throw new Error(`${question}\n${reply.error}`);
-    return reply.data.result;
-  };
   return {
-    async query(expr) {
-      const found = await ask(`query?query=${encodeURIComponent(expr)}`);
-      return found.map(({ metric, value }) => ({ labels: metric, value: Number(value?.[1]) }));
-    },
+    origin,
+    query: (expr) => query(origin, expr),
     async range(expr, { since, until, step }) {
-      const found = await ask(`query_range?query=${encodeURIComponent(expr)}&start=${since}&end=${until}&step=${step}`);
+      const found = await ask(
+        origin,
+        `query_range?query=${encodeURIComponent(expr)}&start=${since}&end=${until}&step=${step}`,
+      );
       return found.map(({ metric, values = [] }) => ({
         labels: metric,
         points: values.map(([time, value]): [number, number] => [time, Number(value)]),
@@ -104,6 +104,46 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** An instant query, of Prometheus or of a proxy before it. */
+export async function query(origin: string, expr: string): Promise<readonly Sample[]> {
+  const found = await ask(origin, `query?query=${encodeURIComponent(expr)}`);
+  return found.map(({ metric, value }) => ({ labels: metric, value: Number(value?.[1]) }));
+}
+
+async function ask(origin: string, question: string): Promise<ApiReply["data"]["result"]> {
+  const reply = (await send(origin, `/api/v1/${question}`)).json<ApiReply>();
+  if (reply.status !== "success") throw new Error(`${question}\n${reply.error}`);
+  return reply.data.result;
+}
+
+/** As Prometheus' configuration has them; without those that the case adds. */
+async function podMonitorRelabelings(): Promise<readonly unknown[]> {
+  const golden = await readFile(new URL("../chart/golden/everything.yaml", import.meta.url), "utf8");
+  const monitor = parseAllDocuments(golden)
+    .map((document) => document.toJS() as PodMonitor | null)
+    .find((object) => object?.kind === "PodMonitor");
+  const relabelings = monitor?.spec.podMetricsEndpoints[0]?.metricRelabelings ?? [];
+  return relabelings
+    .filter(({ action }) => action !== "drop")
+    .map(({ sourceLabels, targetLabel, ...more }) => ({
+      ...more,
+      ...(sourceLabels && { source_labels: sourceLabels }),
+      ...(targetLabel && { target_label: targetLabel }),
+    }));
+}
+
+interface PodMonitor {
+  readonly kind: string;
+  readonly spec: { readonly podMetricsEndpoints: readonly { readonly metricRelabelings: readonly Relabeling[] }[] };
+}
+
+interface Relabeling {
+  readonly sourceLabels?: readonly string[];
+  readonly targetLabel?: string;
+  readonly regex: string;
+  readonly action?: string;
 }
 
 interface ApiReply {

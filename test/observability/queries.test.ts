@@ -5,16 +5,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { counted } from "../../tools/dashboards/expressions.ts";
 import { dashboards } from "../../tools/dashboards/generate.ts";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
+import { alertExpr, alertRules, rulesFile, teamAlertRules } from "./alert-rules.ts";
 import { changes, impliedOf, kvRequests, rateSeconds, storedObjects, traffic } from "./implied.ts";
+import { type NamespaceProxy, startNamespaceProxy } from "./namespace-proxy.ts";
 import { type Sample, startPrometheus, type TestPrometheus } from "./prometheus.ts";
 
 const patience = { withinMs: 30_000, everyMs: 500 };
 
 let fleet: OwnFleet;
 let prometheus: TestPrometheus;
+/** As the namespace's team asks it. */
+let team: NamespaceProxy;
 let namespace: string;
 let secondBatch: number;
 
@@ -30,13 +33,15 @@ beforeAll(async () => {
   const processes = [...fleet.operators, ...fleet.replicas];
   const targets = processes.map(({ adminUrl }, index) => ({
     address: new URL(adminUrl).host,
-    labels: { pod: `pod-${index}`, pod_namespace: "jsonplane-system" },
+    labels: { pod: `pod-${index}`, namespace: systemNamespace, pod_namespace: systemNamespace },
   }));
   prometheus = await startPrometheus(targets, [rulesFile]);
+  team = await startNamespaceProxy(prometheus, namespace);
   await eventually(async () => expect(await prometheus.query("up == 1")).toHaveLength(processes.length), patience);
   await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(kvRequests), patience);
 });
 afterAll(async () => {
+  await team?.stop();
   await prometheus?.stop();
   await fleet?.stop();
 });
@@ -162,6 +167,7 @@ describe("every query", () => {
       panels.flatMap((panel) => panel.queries.map((query) => ({ title, panel: panel.title, ...query }))),
     ),
   );
+  const forTeams = "jsonplane / Namespace";
 
   // So that rates have two samples that differ.
   beforeAll(async () => {
@@ -193,13 +199,44 @@ describe("every query", () => {
     async ({ title, panel, legend, expr }) => {
       const check = impliedOf(title, panel, legend);
       const { operators, replicas } = fleet;
+      const asked = title === forTeams ? team : prometheus;
       await eventually(async () => {
         // Of a histogram that counted nothing in the window there is no quantile.
-        const found = (await prometheus.query(filled(expr))).filter(({ value }) => !Number.isNaN(value));
+        const found = (await asked.query(filled(expr))).filter(({ value }) => !Number.isNaN(value));
         check(found, { namespace, operators: operators.length, replicas: replicas.length });
       }, patience);
     },
   );
+
+  it("of a team's dashboard and alerts shows it its own namespace, and never another team's", async () => {
+    const other = await fleet.api.namespace();
+    await fleet.api.apply(manifests(), { namespace: other });
+    await fleet.ready(other);
+    expect((await fleet.replicas[0]?.send(`/${other}/web/json/flags`))?.status).toBe(200);
+    const otherTeam = await startNamespaceProxy(prometheus, other);
+    try {
+      const namespaces = 'count by (namespace) ({__name__=~".+"})';
+      const seenBy = async (proxy: NamespaceProxy) => (await proxy.query(namespaces)).map(({ labels }) => labels);
+      await eventually(async () => expect(await seenBy(otherTeam)).toEqual([{ namespace: other }]), patience);
+      expect(await seenBy(team)).toEqual([{ namespace }]);
+      // Also what is above a threshold is seen.
+      const alerts = (await teamAlertRules()).map(({ expr }) => expr.replace(/ (>=?) [0-9.]+\s*$/, " >= 0"));
+      const panels = queries.filter(({ title }) => title === forTeams).map(({ expr }) => filled(expr));
+      for (const [proxy, own] of [
+        [team, namespace],
+        [otherTeam, other],
+      ] as const) {
+        await eventually(async () => {
+          const answers = await Promise.all([...panels, ...alerts].map((expr) => proxy.query(expr)));
+          expect(new Set(answers.flat().map(({ labels }) => labels["namespace"]))).toEqual(new Set([own]));
+        }, patience);
+      }
+      await expect(team.query(`jsonplane_stored_objects{namespace="${other}"}`)).rejects.toThrow("conflicts");
+    } finally {
+      await otherTeam.stop();
+      await fleet.api.kubectl(["delete", "projects.jsonplane.io", "web", "--namespace", other]);
+    }
+  });
 
   it("the recording rules sum up by project, namespace and pod", async () => {
     await eventually(async () => {
@@ -220,7 +257,7 @@ describe("every query", () => {
       );
     }
     await eventually(async () => {
-      const pods = await prometheus.query('jsonplane_http_requests_per_second{namespace="jsonplane-system"}');
+      const pods = await prometheus.query(`jsonplane_http_requests_per_second{namespace="${systemNamespace}"}`);
       expect(pods.filter(({ value }) => value > 0)).toHaveLength(fleet.replicas.length);
     }, patience);
   });

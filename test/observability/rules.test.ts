@@ -1,11 +1,15 @@
 // Recording rules and alerts, tried with promtool; and their runbooks.
 
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { findPrometheus } from "../../tools/parts/prometheus.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
+import { teamRulesFile } from "./alert-rules.ts";
+import { playSeries } from "./play-series.ts";
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const rules = path("../../charts/jsonplane/rules/jsonplane.yaml");
@@ -72,6 +76,40 @@ describe("the rules", () => {
       expect(annotations.description).toMatch(
         /`kubectl (?:describe|get) .*\.jsonplane\.io --namespace {{ \$labels\.namespace }}.*`/,
       );
+    }
+  });
+});
+
+describe("the alerts for a team", () => {
+  it("are about slow and limited projects as well, and about nobody else's", async () => {
+    const { spec } = parse(await readFile(teamRulesFile, "utf8")) as { spec: object };
+    const folder = await mkdtemp(join(tmpdir(), "jsonplane-team-rules-"));
+    try {
+      const rules = join(folder, "rules.yaml");
+      await writeFile(rules, stringify(spec));
+      const labels = (project: string) => `namespace="red",project="${project}",instance="d1"`;
+      const upTo = (project: string, le: string, values: string) => ({
+        series: `jsonplane_api_request_duration_seconds_bucket{${labels(project)},resource="a",le="${le}"}`,
+        values,
+      });
+      const refused = (project: string, limit: string) => ({
+        series: `jsonplane_rate_limited_total{${labels(project)},limit="${limit}"}`,
+        values: "0+3x60",
+      });
+      const series = [
+        ...[upTo("slow", "0.5", "0+90x60"), upTo("slow", "1", "0+100x60"), upTo("slow", "+Inf", "0+100x60")],
+        ...[upTo("fast", "0.5", "0+100x60"), upTo("fast", "1", "0+100x60"), upTo("fast", "+Inf", "0+100x60")],
+        ...[refused("slow", "project"), refused("fast", "caller")],
+      ];
+      const firing = (alertname: string) => ({
+        labels: `ALERTS{alertname="${alertname}",alertstate="firing",namespace="red",project="slow",severity="warning"}`,
+        value: 1,
+      });
+      const samples = ["JsonplaneProjectSlow", "JsonplaneProjectRateLimited"].map(firing);
+      const answers = [{ expr: 'ALERTS{alertstate="firing"}', at: "25m", samples }];
+      expect(await playSeries({ series, answers, rules: [rules] })).toBe("");
+    } finally {
+      await rm(folder, { recursive: true, force: true });
     }
   });
 });

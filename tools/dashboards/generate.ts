@@ -3,10 +3,11 @@
 import { dataPlane } from "./data-plane.ts";
 import { type Dashboard, grafanaJson } from "./declare.ts";
 import { keyValueUsage } from "./key-value-usage.ts";
+import { namespace } from "./namespace.ts";
 import { operator } from "./operator.ts";
 import { usageAndCost } from "./usage-and-cost.ts";
 
-export const dashboards: readonly Dashboard[] = [keyValueUsage, dataPlane, operator, usageAndCost];
+export const dashboards: readonly Dashboard[] = [keyValueUsage, dataPlane, operator, usageAndCost, namespace];
 
 /** By path below the repository's root. */
 export function generateDashboards(): ReadonlyMap<string, string> {

@@ -16,6 +16,7 @@ import { lua } from "./lua.ts";
 import { nginx } from "./nginx.ts";
 import { openapiTypescript } from "./openapi-typescript.ts";
 import type { Part } from "./part.ts";
+import { promLabelProxy } from "./prom-label-proxy.ts";
 import { prometheus } from "./prometheus.ts";
 import { redisJson } from "./redis-json.ts";
 import { redisServer } from "./redis-server.ts";
@@ -40,7 +41,7 @@ const fixed = {
   process: [...redis, ...kubernetes, chromium, nginx, openapiTypescript, s3Server],
   operator: [...redis, ...kubernetes, helm],
   chart: [...kubernetes, helm, lua, foreignCrds],
-  observability: [...redis, ...kubernetes, prometheus],
+  observability: [...redis, ...kubernetes, prometheus, promLabelProxy],
   demo: [...redis, ...kubernetes],
   chaos: [...redis, ...kubernetes],
   soak: [...redis, ...kubernetes],
