@@ -16,6 +16,9 @@ export class StoreFull extends WritesRefused {}
 /** Writes are refused. The server may have been demoted, so that reads from it may be stale. */
 export class PrimaryInDoubt extends WritesRefused {}
 
+/** Another version of this program stored what would have to be changed. The call had no effect. */
+export class StoredByOtherVersion extends StoreUnavailable {}
+
 /** A write was sent and the connection ended before its answer: it happened once or not at all. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -4,7 +4,14 @@
 
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
-import { OutcomeUnknown, StoreFull, StoreUnavailable, WriteConflict, WritesRefused } from "../errors/store-errors.ts";
+import {
+  OutcomeUnknown,
+  StoredByOtherVersion,
+  StoreFull,
+  StoreUnavailable,
+  WriteConflict,
+  WritesRefused,
+} from "../errors/store-errors.ts";
 
 export interface ProblemResponse {
   readonly status: number;
@@ -61,6 +68,13 @@ export function asProblem(error: unknown): Problem {
       {
         headers: { "Retry-After": "1" },
       },
+    );
+  }
+  if (error instanceof StoredByOtherVersion) {
+    return new Problem(
+      "store_unavailable",
+      "Another version of jsonplane has changed how this is stored; nothing was done. An administrator has to update the data plane",
+      { headers: { "Retry-After": "1" } },
     );
   }
   if (error instanceof StoreUnavailable) {

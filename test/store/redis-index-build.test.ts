@@ -1,11 +1,13 @@
 // Adds indexes, or entries by owner, to a large collection while two replicas write to it and
-// build; one of them is killed midway. Builds an index anew that was damaged from outside.
+// build; one of them is killed midway. Builds an index anew that was damaged from outside, or made
+// by another version.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { StoredByOtherVersion } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { writeBeside } from "../support/killed-writer/write-beside.ts";
@@ -104,6 +106,71 @@ it("an index whose sorted sets were deleted is exact again after its field was u
   await expectIndexesExact(store, collection, ["user:u1"]);
   client.disconnect();
   await store.close();
+});
+
+describe("an index that another version made", () => {
+  const objectAt = (n: number) => objectOf(n, { a: String(n), b: '"x"' }, `user:u${n % 3}`);
+  const all = { offset: 0, limit: 100, descending: false };
+  let store: Store;
+  let client: Redis;
+  beforeAll(async () => {
+    store = await openRedisStore({ url: sharedRedis().url });
+    client = new Redis(sharedRedis().url);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await store.close();
+  });
+
+  /** A collection of 20 objects, as a version with this encoding would have left it. */
+  async function storedWith(encoding: number) {
+    const collection = freshCollection();
+    const keys = collectionKeys(collection);
+    const other = await openRedisStore({ url: sharedRedis().url });
+    await other.declareIndexes(collection, fields, 1);
+    await fillCollection(other, collection, 20, objectAt);
+    await other.close();
+    const found = JSON.parse((await client.hget(keys.indexSet, "fields")) ?? "[]") as readonly object[];
+    const changed = JSON.stringify(found.map((each) => ({ ...each, encoding })));
+    await client.hset(keys.indexSet, "fields", changed, "version", "of another version");
+    await client.del(keys.index(1), keys.ownIndex(1));
+    await client.zadd(keys.index(1), 0, "in another form");
+    return { collection, index: keys.index(1) };
+  }
+
+  it("is neither read nor written while the version is newer, until a newer configuration declares it", async () => {
+    const { collection, index } = await storedWith(1_000);
+    const changes = [
+      () => store.create(collection, objectAt(30), 100),
+      () => store.replace(collection, objectOf(1, { a: "7" }, "user:u1"), objectAt(1)),
+      () => store.remove(collection, objectAt(1).id, {}),
+    ];
+    for (const change of changes) await expect(change()).rejects.toThrow(StoredByOtherVersion);
+    expect(await store.pageByField(collection, {}, { index: "a" }, all)).toEqual({ outcome: "not_ready" });
+    const declared = await store.declareIndexes(collection, fields, 1);
+    expect(declared.map(({ state }) => state)).toEqual(["building", "building"]);
+    expect(await store.buildIndexes(collection)).toBe("done");
+    expect(await client.zrange(index, "0", "-1")).toEqual(["in another form"]);
+    expect(await store.read(collection, objectAt(1).id, {})).toEqual({ text: objectAt(1).text });
+    expect(await store.pageByCreation(collection, {}, all)).toMatchObject({ count: 20 });
+    await store.declareIndexes(collection, fields, 2);
+    await buildAll(store, collection);
+    await expectIndexesExact(store, collection, ["user:u1"]);
+  });
+
+  it("is built again while objects are written where the version is older, without a newer configuration", async () => {
+    const { collection } = await storedWith(0);
+    await expect(store.create(collection, objectAt(30), 100)).rejects.toThrow(StoredByOtherVersion);
+    const declared = await store.declareIndexes(collection, fields, 1);
+    expect(declared.map(({ state }) => state)).toEqual(["building", "building"]);
+    let isOver = false;
+    const writing = writeBeside(store, collection, { first: 1_000, existing: 20, isOver: () => isOver });
+    await buildAll(store, collection);
+    isOver = true;
+    expect(await writing).toBeGreaterThan(0);
+    expect((await store.indexes(collection)).map(({ state }) => state)).toEqual(["ready", "ready"]);
+    await expectIndexesExact(store, collection, ["user:u1"]);
+  });
 });
 
 async function stepsUntil(output: NodeJS.ReadableStream, count: number): Promise<readonly string[]> {

@@ -2,13 +2,18 @@
 // is built. Turns the stored hash into an IndexSet and a declaration into the next set.
 
 import type { FieldPath } from "../../../../core/config/types.ts";
+import { StoredByOtherVersion } from "../../../../core/errors/store-errors.ts";
 import { membersOf, valueAt } from "../../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../../core/redis/reply.ts";
 import { entryValue, pathsOf, ruleOf } from "../../entry-values.ts";
 import { hasSameEntries } from "../../order.ts";
 import { type IndexState, ownersField, type StoreIndex } from "../../ports/indexes.ts";
 
-/** Grows when encodeSortValue changes: indexes with another number are built again. */
+/**
+ * Grows when the entries of an index change, as with encodeSortValue. Indexes with a smaller number
+ * are built again, once declared (isReplacedAt). Those with another number are neither read nor
+ * written (docs/adr/0093-a-release-reads-what-the-next-one-stores.md).
+ */
 const encoding = 1;
 
 export interface StoredIndex extends StoreIndex {
@@ -72,8 +77,15 @@ export function hasAllOwners({ owners }: IndexSet): boolean {
   return owners.areKept && owners.cursor === undefined;
 }
 
+/** Those that another version made count as building: nothing can be read of them. */
 export function storedIndexesOf(text: string): readonly StoredIndex[] {
-  return JSON.parse(text) as readonly StoredIndex[];
+  const indexes = JSON.parse(text) as readonly StoredIndex[];
+  return indexes.map((index) => (index.encoding === encoding ? index : { ...index, state: "building" }));
+}
+
+/** Whether a declaration takes the place of the set: of a newer configuration, or newer version. */
+export function isReplacedAt(revision: number, set: IndexSet): boolean {
+  return revision > set.revision || (revision === set.revision && set.indexes.some((each) => each.encoding < encoding));
 }
 
 export interface StatedIndexes {
@@ -189,8 +201,14 @@ export function indexMoves(indexes: readonly StoredIndex[], before: string, afte
   return moves;
 }
 
-/** The text of each field of these indexes in an object's text. */
+/**
+ * The text of each field of these indexes in an object's text. Throws StoredByOtherVersion: what an
+ * index of another version has of it is not known.
+ */
 function fieldReader(indexes: readonly StoredIndex[], text: string): (path: FieldPath["path"]) => string | undefined {
+  const other = indexes.find((index) => index.encoding !== encoding);
+  if (other !== undefined)
+    throw new StoredByOtherVersion(`Index ${other.name} has encoding ${other.encoding}, this program's is ${encoding}`);
   if (indexes.length <= 2 && indexes.every(isOfLists)) return (path) => valueAt(text, path);
   // One pass over the text for all indexes: a text may be long, and there may be sixteen.
   const members = membersOf(text);

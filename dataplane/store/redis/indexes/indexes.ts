@@ -20,6 +20,7 @@ import {
   type IndexSet,
   indexStates,
   isOfLists,
+  isReplacedAt,
   nextIndexSet,
   type StatedIndexes,
   type StoredIndex,
@@ -46,7 +47,7 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
       const keys = collectionKeys(collection);
       await indexSetCache.reload(keys);
       const stated = await indexSetCache.retryWhileStale(keys, (set) =>
-        revision > set.revision
+        isReplacedAt(revision, set)
           ? replaceIndexSet(scripts, keys, set, { fields, revision, owners })
           : Promise.resolve(statedOf(set)),
       );
