@@ -3,6 +3,7 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { servedVersions } from "../core/manifests/object.ts";
 import { type Crd, type CrdNode, readCrds, root } from "./read-crds.ts";
 
 const examples = "examples/bookshop.yaml";
@@ -22,10 +23,12 @@ function head(crds: readonly Crd[]): string {
     const names = [crd.plural, ...crd.shortNames].map((name) => `\`${name}\``).join(", ");
     return `| [${crd.kind}](#${crd.kind.toLowerCase()}) | ${names} | ${cell(firstSentence(crd.schema.description))} |`;
   });
+  const versions = servedVersions.map((each) => `\`${each}\``).join(" and ");
   return `<!-- Generated from charts/jsonplane/files/crds/ by \`npm run generate\`. Change the CRD, not this file. -->
 # Custom resources
 
-Group \`jsonplane.io\`, version \`v1alpha1\`. All kinds are namespaced and belong to the category \`jsonplane\`:
+Group \`jsonplane.io\`, versions ${versions}, which are [one and the same](../operations.md#api-versions).
+All kinds are namespaced and belong to the category \`jsonplane\`:
 \`kubectl get jsonplane\` lists them all; \`kubectl explain jproj.spec --recursive\` prints the same fields as this page.
 
 | Kind | kubectl get | What it is |

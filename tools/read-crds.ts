@@ -36,13 +36,15 @@ export interface Crd {
   readonly singular: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
+  /** Names of those that are served, the stored one first. All have one schema. */
+  readonly versions: readonly string[];
   readonly schema: CrdNode;
 }
 
 interface Definition {
   readonly spec: {
-    readonly names: Omit<Crd, "schema">;
-    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: CrdNode } }[];
+    readonly names: Omit<Crd, "schema" | "versions">;
+    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: CrdNode } }[];
   };
 }
 
@@ -60,7 +62,7 @@ export async function readCrds(): Promise<readonly Crd[]> {
     const { names, versions } = (parse(text) as Definition).spec;
     const schema = versions[0]?.schema.openAPIV3Schema;
     if (schema === undefined) throw new Error(`${files[at]} has no schema`);
-    return { ...names, schema };
+    return { ...names, versions: versions.map(({ name }) => name), schema };
   });
   return crds.sort((a, b) => order.indexOf(a.singular) - order.indexOf(b.singular));
 }

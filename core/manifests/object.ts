@@ -3,8 +3,15 @@
 import type { Json } from "../config/types.ts";
 
 export const group = "jsonplane.io";
+/** What the API server stores, and the operator reads and writes. */
 export const version = "v1alpha1";
 export const apiVersion = `${group}/${version}`;
+/** All that are served, with one schema (docs/adr/0099-two-versions-have-one-schema.md). */
+export const servedVersions: readonly string[] = [version, "v1beta1"];
+
+export function isServed(apiVersion: unknown): boolean {
+  return servedVersions.some((each) => apiVersion === `${group}/${each}`);
+}
 
 export const kinds = ["Project", "ApiResource", "ProjectUser", "ApiKey", "RootKey"] as const;
 export type Kind = (typeof kinds)[number];

@@ -11,7 +11,7 @@ import { type Project, projectSchema } from "./generated/project.generated.ts";
 import { type ProjectUser, projectUserSchema } from "./generated/projectuser.generated.ts";
 import { type RootKey, rootKeySchema } from "./generated/rootkey.generated.ts";
 import { completeMetadata, metadataErrors } from "./metadata.ts";
-import { apiVersion, isKind, type Kind, kinds, type UncheckedObject } from "./object.ts";
+import { apiVersion, isKind, isServed, type Kind, kinds, type UncheckedObject } from "./object.ts";
 import { ruleErrors } from "./rules.ts";
 import { nodeOf, type SchemaNode } from "./schema-node.ts";
 import { structuralErrors, unknownFields } from "./structure.ts";
@@ -34,13 +34,14 @@ const schemas: { readonly [kind in Kind]: SchemaNode } = {
 /**
  * `previous` is the last accepted version of the same object, as an earlier call returned it:
  * immutable fields are compared with it. Neither argument is changed. `status` is dropped, as the
- * API server drops it.
+ * API server drops it, and the object has the version that is stored.
  */
 export function validateManifest(object: UncheckedObject, previous?: Manifest): ManifestResult {
   const { kind } = object;
-  if (!isKind(kind) || object["apiVersion"] !== apiVersion) return refuse(kindErrors(object));
+  if (!isKind(kind) || !isServed(object["apiVersion"])) return refuse(kindErrors(object));
   const schema = schemas[kind];
-  const { status: _, metadata, ...rest } = object;
+  const { status: _, metadata, ...given } = object;
+  const rest = { ...given, apiVersion };
   const unknown = [...metadataErrors(metadata), ...unknownFields(schema, rest)];
   if (!isObject(metadata) || unknown.some((error) => error.blocking)) {
     return refuse([...unknown, ...structuralErrors(schema, withDefaults(schema, rest))]);

@@ -1,5 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type CrdNode, readCrds } from "../../tools/read-crds.ts";
+import { parse } from "yaml";
+import { servedVersions, version } from "../../core/manifests/object.ts";
+import { type CrdNode, crdFolder, readCrds } from "../../tools/read-crds.ts";
 
 interface CrdField {
   readonly path: string;
@@ -20,7 +24,11 @@ function ownFields(schema: CrdNode): readonly CrdField[] {
   return [...fieldsBelow(spec, "spec"), ...fieldsBelow(status, "status")];
 }
 
-for (const { kind, schema, shortNames } of crds) {
+async function readVersions(kind: string): Promise<readonly object[]> {
+  return parse(await readFile(join(crdFolder, `${kind.toLowerCase()}.yaml`), "utf8")).spec.versions;
+}
+
+for (const { kind, schema, shortNames, versions } of crds) {
   describe(`the CRD of ${kind}`, () => {
     test("describes every field", () => {
       const silent = ownFields(schema).filter(
@@ -66,6 +74,13 @@ for (const { kind, schema, shortNames } of crds) {
 
     test("starts its status at generation -1, so that a fresh object does not pass for a finished one", () => {
       expect(schema.properties?.["status"]?.default).toEqual({ observedGeneration: -1 });
+    });
+
+    test("has the versions that programs accept, which differ in nothing but their names", async () => {
+      expect(versions).toEqual(servedVersions);
+      const [stored, ...others] = await readVersions(kind);
+      expect(stored).toMatchObject({ served: true, storage: true });
+      for (const other of others) expect({ ...other, name: version, storage: true }).toEqual(stored);
     });
 
     test("has a short name of its own", () => {

@@ -180,15 +180,18 @@ export async function customResources(target: ApiTarget, namespace: string): Pro
   return lists.flat();
 }
 
-/** Every name that discovery knows of this project, as kubectl asks for it. */
+/** Every name that discovery knows of this project, as kubectl asks for it: `v1beta1/projects`. */
 export async function discoveredResources(target: ApiTarget): Promise<readonly string[]> {
   const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
   const { items } = (await apiObject(target, "/apis", { accept })) as unknown as { readonly items: readonly Group[] };
   const versions = items.filter(({ metadata }) => metadata.name === "jsonplane.io").flatMap((group) => group.versions);
-  return versions.flatMap(({ resources = [] }) => resources.map(({ resource }) => resource));
+  return versions.flatMap(({ version, resources = [] }) => resources.map(({ resource }) => `${version}/${resource}`));
 }
 
 interface Group {
   readonly metadata: { readonly name: string };
-  readonly versions: readonly { readonly resources?: readonly { readonly resource: string }[] }[];
+  readonly versions: readonly {
+    readonly version: string;
+    readonly resources?: readonly { readonly resource: string }[];
+  }[];
 }

@@ -5,6 +5,7 @@
 
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { servedVersions } from "../../../../core/manifests/object.ts";
 import { findKubernetes } from "../../../../tools/parts/kubernetes.ts";
 import { crdFolder } from "../../../../tools/read-crds.ts";
 import { freePort } from "../../process/free-port.ts";
@@ -158,8 +159,8 @@ async function startControllers(
 }
 
 /**
- * Waits until the server says everywhere that it has the five kinds: kubectl remembers for minutes
- * what it got.
+ * Waits until the server says everywhere that it has the five kinds in each version: kubectl
+ * remembers for minutes what it got.
  */
 export async function installCrds(target: ApiTarget): Promise<void> {
   const names = await readdir(crdFolder);
@@ -167,8 +168,8 @@ export async function installCrds(target: ApiTarget): Promise<void> {
   await eventually(
     async () => {
       const found = await discoveredResources(target);
-      if (found.length < names.length) throw new Error(`the server serves only ${found}`);
-      for (const resource of found) await apiObject(target, `/apis/jsonplane.io/v1alpha1/${resource}?limit=1`);
+      if (found.length < names.length * servedVersions.length) throw new Error(`the server serves only ${found}`);
+      for (const resource of found) await apiObject(target, `/apis/jsonplane.io/${resource}?limit=1`);
     },
     { withinMs: 60_000 },
   );

@@ -70,6 +70,14 @@ test("metadata that is no mapping, or holds what it can't hold, is refused with 
   expect(places({ name: "a", label: {} })).toEqual(["/metadata/label"]);
 });
 
+test("an object of either version is the one that the API server stores", () => {
+  const [alpha, beta] = ["v1alpha1", "v1beta1"].map((version) =>
+    validateManifest({ ...about, apiVersion: `jsonplane.io/${version}`, kind: "Project" }),
+  );
+  expect(beta).toEqual(alpha);
+  expect(beta).toMatchObject({ ok: true, object: { apiVersion: "jsonplane.io/v1alpha1" } });
+});
+
 test("an object of no kind, or of a kind of another group, is refused", () => {
   expect(validateManifest({})).toMatchObject({ ok: false, problems: [{ pointer: "/apiVersion" }] });
   expect(validateManifest({ apiVersion: "jsonplane.io/v1alpha1" })).toMatchObject({ problems: [{ pointer: "/kind" }] });
