@@ -17,6 +17,7 @@ import { type PodTraffic, startPodTraffic } from "./traffic.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 const backupGuide = fileURLToPath(new URL("../../docs/how-to/back-up-and-restore.md", import.meta.url));
+const operations = fileURLToPath(new URL("../../docs/operations.md", import.meta.url));
 const loadProject = fileURLToPath(new URL("./load.yaml", import.meta.url));
 const load = "e2e-load";
 const shop = "e2e-bookshop";
@@ -152,6 +153,9 @@ describe("an installation", () => {
   upgradeJourney("is upgraded from an earlier commit, image, chart and values, without a failed request", async () => {
     await target.rollOut("upgrade", target.to, "--set", "dataplane.logLevel=warn,operator.workers=4");
     await settled(2);
+    // In a version of the API that the earlier commit doesn't have.
+    await target.apply((await readFile(loadProject, "utf8")).replaceAll(/io\/v1alpha1$/gm, "io/v1beta1"), load);
+    await ready(load);
     await expectUnharmed();
   });
 
@@ -226,6 +230,10 @@ describe("an installation", () => {
   upgradeJourney("is rolled back to the earlier commit's image and chart without a failed request", async () => {
     await target.helm("rollback", release, "1", ...system, "--wait", "--timeout", "240s");
     await settled(2);
+    const lines = fencedBlocks(await readFile(operations, "utf8")).find(({ text }) => text.includes("rolled-back-"));
+    await target.paste(lines?.text ?? "");
+    await target.apply(await readFile(loadProject, "utf8"), load);
+    await changed("rollback");
     await expectUnharmed();
   });
 
