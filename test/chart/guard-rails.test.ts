@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../core/config/types.ts";
-import type { Kind } from "../../core/manifests/object.ts";
+import { type Kind, servedVersions } from "../../core/manifests/object.ts";
 import { readGuardRails, ruleNames } from "../../operator/guard-rails/rules.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { objectsIn, render } from "../support/chart/helm.ts";
@@ -186,10 +186,13 @@ describe("an admission policy of the chart", () => {
     else expect(message).toContain(`The platform ${message?.includes("allows") ? "allows" : "does not let"} namespace`);
   });
 
-  it("holds a namespace without rules of its own to those for all, and none that the operator does not watch", async () => {
+  it("holds a namespace without rules of its own to those for all, in each version of the API, and none that the operator does not watch", async () => {
     const project = (where: string, objects: number) => inside(where, "Project", { limits: { quota: { objects } } });
     expect(await refusal(project(general, largestOfAll))).toBeUndefined();
-    expect(await refusal(project(general, largestOfAll + 1))).toContain("a quota of objects of at most 5000");
+    for (const version of servedVersions) {
+      const object = project(general, largestOfAll + 1).replace("v1alpha1", version);
+      expect(await refusal(object)).toContain("a quota of objects of at most 5000");
+    }
     expect(await refusal(project(unwatched, largestOfAll + 1))).toBeUndefined();
   });
 
