@@ -25,6 +25,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   transfer: async () => (await import("./transfer.ts")).measureTransfer,
   /** What 100,000 Projects and 1 TB are in a Redis Cluster. */
   scale: async () => (await import("./scale.ts")).measureScale,
+  /** What is lost when Redis fails, and what it costs to lose less. */
+  durability: async () => (await import("./durability.ts")).measureDurability,
   /** An operator with 10,000 Projects; --hostile: a namespace that does its worst. */
   operator: async () => (await import("./operator.ts")).measureOperator,
 };

@@ -56,12 +56,12 @@ export async function startRedisSentinel({ downAfterMs = 1_000 }: SentinelOption
   };
 }
 
-interface RunningSentinel {
+export interface RunningSentinel {
   readonly port: number;
   stop(): Promise<void>;
 }
 
-async function startSentinel(primaryPort: number, downAfterMs: number): Promise<RunningSentinel> {
+export async function startSentinel(primaryPort: number, downAfterMs: number): Promise<RunningSentinel> {
   const { server } = await findRedis(process.env);
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-sentinel-"));
   const port = await freePort();
