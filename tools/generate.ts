@@ -1,5 +1,5 @@
 // Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the
-// chart's values and its dashboards, the licences of what is shipped, the manifests of an example.
+// chart's values and its dashboards, the licences of what is shipped, users of a Redis.
 // A test compares them with what stands in the repository.
 
 import { mkdir, writeFile } from "node:fs/promises";
@@ -13,6 +13,7 @@ import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateKustomize } from "./generate-kustomize.ts";
 import { generateLicences } from "./generate-licences.ts";
+import { redisAclFile } from "./generate-redis-users.ts";
 import { generateTypes } from "./generate-types.ts";
 import { bringPartsOf } from "./parts/groups.ts";
 import { root } from "./read-crds.ts";
@@ -28,6 +29,7 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...(await generateChartValues()),
     ...generateDashboards(),
     ...(await generateLicences()),
+    ["deploy/ha/users.acl", redisAclFile()],
     ["examples/retro-board/generated/api.ts", await typesOf("examples/retro-board/backend")],
   ]);
 }

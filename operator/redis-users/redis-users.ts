@@ -52,7 +52,7 @@ const redisUsers = Object.keys(programRules) as readonly RedisUser[];
  * rights, and leaves out what they don't cover. Probes have a user of their own, which can ask
  * whether the server is up, and nothing else.
  */
-const others = [
+export const otherUsers = [
   "user default off sanitize-payload resetpass ~* &* +@all",
   "user jsonplane-probe on nopass resetkeys resetchannels -@all +ping",
 ];
@@ -77,7 +77,7 @@ function aclLines(passwords: RedisPasswords): readonly string[] {
   const programs = redisUsers.map((user) =>
     ["user", user, "on", `#${sha256(passwords[user])}`, ...programRules[user]].join(" "),
   );
-  return [...others, ...programs];
+  return [...otherUsers, ...programs];
 }
 
 function sha256(text: string): string {

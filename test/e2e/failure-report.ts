@@ -12,6 +12,7 @@ const looks: readonly (readonly string[])[] = [
   ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=dataplane", "--tail=60", "--prefix"],
   ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=redis", "--tail=60", "--prefix"],
   ["logs", "-n", systemNamespace, "-l", "app.kubernetes.io/component=backup", "--tail=60", "--prefix"],
+  ["logs", "-n", "db", "-l", "app=redis", "--all-containers", "--tail=40", "--prefix"],
 ];
 
 export async function failureReport({ kubectl }: Target): Promise<string> {

@@ -11,6 +11,7 @@ import { crdFolder } from "../../tools/read-crds.ts";
 import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { failureReport } from "./failure-report.ts";
+import { installBehindSentinels, losePrimary, removeSentinels } from "./primary-loss.ts";
 import { openTarget, release, systemNamespace, type Target } from "./target.ts";
 import { answersToPodOf } from "./token-pod.ts";
 import { type PodTraffic, startPodTraffic } from "./traffic.ts";
@@ -321,14 +322,39 @@ describe("an installation", () => {
     await ready(load);
     await target.kubectl("delete", "project", "load", "-n", load, "--wait=true", "--timeout=60s");
     await target.kubectl("delete", "namespace", load, shop, "--wait=true", "--timeout=120s");
-    await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
-    const definitionsOfAll = ["crd", "-l", "app.kubernetes.io/part-of=jsonplane"];
-    // The API server may go by the policy for a moment after it has gone.
-    await target.kubectl("annotate", ...definitionsOfAll, "jsonplane.io/allow-deletion=true");
-    await target.kubectl("delete", ...definitionsOfAll, "--timeout=60s");
-    await target.kubectl("delete", "namespace", systemNamespace, "--wait=true", "--timeout=120s");
+    await uninstallWithDefinitions();
+  });
+
+  journey("goes on with a promoted replica when a primary behind Sentinels is lost with its node", async () => {
+    await installBehindSentinels(target);
+    await target.kubectl("create", "namespace", load);
+    await target.apply(await readFile(loadProject, "utf8"), load);
+    await ready(load);
+    traffic = await startPodTraffic(target, load);
+    await expectSoon();
+    await losePrimary(target, traffic);
+    const { failures } = await traffic.chapter();
+    expect(failures.filter((failure) => /: [0-9]{3} /.test(failure))).toEqual([]);
+    await changed("promoted");
+    await expectSoon();
+    // Each worker may have been answered right before the primary's last words were cut off.
+    const { lost } = await traffic.end();
+    expect(lost.length).toBeLessThanOrEqual(4);
+    if (!target.isKept) return;
+    await target.kubectl("delete", "namespace", load, "--wait=true", "--timeout=120s");
+    await uninstallWithDefinitions();
+    await removeSentinels(target);
   });
 });
+
+async function uninstallWithDefinitions(): Promise<void> {
+  await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
+  const definitionsOfAll = ["crd", "-l", "app.kubernetes.io/part-of=jsonplane"];
+  // The API server may go by the policy for a moment after it has gone.
+  await target.kubectl("annotate", ...definitionsOfAll, "jsonplane.io/allow-deletion=true");
+  await target.kubectl("delete", ...definitionsOfAll, "--timeout=60s");
+  await target.kubectl("delete", "namespace", systemNamespace, "--wait=true", "--timeout=120s");
+}
 
 /** Traffic succeeds again. */
 async function expectSoon(): Promise<void> {

@@ -28,6 +28,8 @@ export interface ClusterInHand {
   readonly to: Version;
   /** Image of Redis. */
   readonly redis: string;
+  /** Whether the cluster is somebody else's. */
+  readonly isKept: boolean;
   stop(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function takeCluster(env: Environment): Promise<ClusterInHand> {
       from: { chart: earlier?.chart ?? chart, image },
       to: { chart, image: env.JSONPLANE_NEXT_IMAGE ?? image },
       redis: env.JSONPLANE_REDIS_IMAGE ?? "redis:8.6",
+      isKept: true,
       stop: async () => undefined,
     };
   }
@@ -57,7 +60,7 @@ export async function takeCluster(env: Environment): Promise<ClusterInHand> {
     // Remains of a run that was killed: this number is reserved, so nobody uses them.
     await downCluster(env, number);
     const cluster = await upCluster(env, { number });
-    return { kubeconfig: cluster.kubeconfig, ...(await loadVersions(cluster, earlier)), stop };
+    return { kubeconfig: cluster.kubeconfig, ...(await loadVersions(cluster, earlier)), isKept: false, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,7 @@
 // The cluster that the journeys run on, and what they find there: kubectl and Helm bound to it, and
 // images that its nodes have.
 
+import { fileURLToPath } from "node:url";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { kubectl } from "../../tools/parts/kubernetes.ts";
 import { requirePart } from "../../tools/parts/part.ts";
@@ -10,10 +11,12 @@ import { takeCluster, type Version } from "./take-cluster.ts";
 export const systemNamespace = "jsonplane-system";
 export const release = "jsonplane";
 
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
 export interface Target {
   /** Resolves with what kubectl printed; rejects with what it complained of. */
   kubectl(...args: readonly string[]): Promise<string>;
-  /** Lines of `sh`, as a reader pastes them, with kubectl; resolves with what they printed. */
+  /** Lines of `sh`, as a reader pastes them in a clone; resolves with what they printed. */
   paste(lines: string): Promise<string>;
   apply(manifest: string, namespace?: string): Promise<string>;
   /** POST of an object to a path of the API server. */
@@ -25,6 +28,10 @@ export interface Target {
   readonly from: Version;
   /** What it is upgraded to: this tree. */
   readonly to: Version;
+  /** Image of Redis. */
+  readonly redis: string;
+  /** Whether the cluster is there after stop(). */
+  readonly isKept: boolean;
   stop(): Promise<void>;
 }
 
@@ -43,7 +50,7 @@ export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
   const helm = (...args: readonly string[]): Promise<string> => run(helmPath, args);
   return {
     kubectl: (...args) => run(kubectlPath, args),
-    paste: (lines) => run("sh", ["-euc", `kubectl() { ${kubectlPath} "$@"; }\n${lines}`]),
+    paste: (lines) => run("sh", ["-euc", `cd ${root}; kubectl() { ${kubectlPath} "$@"; }\n${lines}`]),
     apply: (manifest, namespace) =>
       run(
         kubectlPath,
@@ -66,6 +73,8 @@ export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
       ),
     from,
     to,
+    redis,
+    isKept: cluster.isKept,
     stop: () => cluster.stop(),
   };
 }

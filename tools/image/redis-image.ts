@@ -1,6 +1,6 @@
 // An image of Redis with JSON for tests where none can be pulled: the Redis of tools/parts,
 // redis-cli and the module, at the places where the chart looks in the public one, and the shell
-// commands that backup and restore of docs/operations.md run in it.
+// commands that run in it: those of backup and restore in docs/operations.md, and of deploy/ha.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
@@ -45,7 +45,7 @@ async function programs(server: string, env: Environment): Promise<readonly Prog
 }
 
 function shellCommands(env: Environment): readonly Program[] {
-  return ["sh", "cat", "mkdir", "rm", "sleep", "wc"].map((name) => {
+  return ["sh", "cat", "grep", "mkdir", "mv", "rm", "sleep", "wc"].map((name) => {
     const source = onPath(name, env);
     if (!source)
       throw partMissing(`There is no ${name} on PATH`, ["Debian, Ubuntu: sudo apt-get install coreutils dash"]);
