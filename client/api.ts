@@ -66,12 +66,17 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface WriteOptions extends RequestOptions {
+export interface RetryOptions extends RequestOptions {
+  /** How long it is sent again while no answer comes, in place of `maxRetries`; may be Infinity. */
+  readonly retryForMs?: number | undefined;
+}
+
+export interface WriteOptions extends RetryOptions {
   /** An entity tag: 412 `precondition_failed` if what is stored has another one by now. */
   readonly ifMatch?: string | undefined;
 }
 
-export interface CreateOptions extends RequestOptions {
+export interface CreateOptions extends RetryOptions {
   /** By default one for each call. With the same key and body, calls create once, for 24 hours. */
   readonly idempotencyKey?: string | undefined;
 }

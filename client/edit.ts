@@ -2,7 +2,7 @@
 // writes under If-Match, again whenever somebody else was faster.
 
 import { pause } from "./pause.ts";
-import { isUncertain, Problem } from "./problem.ts";
+import { Problem } from "./problem.ts";
 
 export interface Tagged<T> {
   readonly value: T;
@@ -43,7 +43,7 @@ function isConflict(error: unknown): boolean {
 
 /** After a lost answer: to compute the change again might make it twice. */
 async function valueAfter<T, Change>(error: unknown, edited: Edited<T, Change>, change: Change): Promise<T> {
-  if (!(error instanceof Problem && isUncertain(error))) throw error;
+  if (!(error instanceof Problem && error.isUncertain)) throw error;
   const { value } = await edited.read();
   if (edited.isStored(change, value)) return value;
   throw error;

@@ -152,6 +152,7 @@ export type {
   RequestOptions,
   ResourceChange,
   ResourceShape,
+  RetryOptions,
   UntypedApi,
   ValueCount,
   WatchOptions,

@@ -1,11 +1,20 @@
 // Waits, unless it is aborted meanwhile: then these throw the reason of the signal.
 
+interface Connection {
+  addEventListener(type: "online", listener: () => void): void;
+  removeEventListener(type: "online", listener: () => void): void;
+}
+
+/** Until the next attempt, or until a browser has found the network again. */
 export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const passed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  const browser = globalThis as unknown as Partial<Connection>;
+  browser.addEventListener?.("online", resolve);
+  await unlessAborted(promise, signal).finally(() => {
+    clearTimeout(timer);
+    browser.removeEventListener?.("online", resolve);
   });
-  await unlessAborted(passed, signal).finally(() => clearTimeout(timer));
 }
 
 /** For what knows of no signal. */

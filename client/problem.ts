@@ -42,13 +42,14 @@ export class Problem<Code extends string = string> extends Error {
     this.requestId = init.requestId;
     this.retryAfterMs = init.retryAfterMs;
   }
-}
 
-/** Whether a write may have taken place in spite of this. */
-export function isUncertain({ code, status, retryAfterMs }: Problem): boolean {
-  if (code === "outcome_unknown" || code === "no_response") return true;
-  // A 503 that says when to come again has reached no server.
-  return code === "unexpected_response" && status >= 500 && !(status === 503 && retryAfterMs !== undefined);
+  /** Whether a write may have taken place in spite of this. */
+  get isUncertain(): boolean {
+    const { code, status, retryAfterMs } = this;
+    if (code === "outcome_unknown" || code === "no_response") return true;
+    // A 503 that says when to come again has reached no server.
+    return code === "unexpected_response" && status >= 500 && !(status === 503 && retryAfterMs !== undefined);
+  }
 }
 
 export async function problemOf(response: Response): Promise<Problem> {

@@ -5,7 +5,7 @@
 import { backoffMs } from "../core/backoff.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import { pause, unlessAborted } from "./pause.ts";
-import { isUncertain, Problem, problemOf, unexpected } from "./problem.ts";
+import { Problem, problemOf, unexpected } from "./problem.ts";
 
 export interface Call {
   readonly method?: string | undefined;
@@ -20,6 +20,8 @@ export interface Call {
    * default if it reads.
    */
   readonly isRepeatable?: boolean;
+  /** In place of `maxRetries` and of 30 s. */
+  readonly retryForMs?: number | undefined;
 }
 
 export interface Reply {
@@ -46,7 +48,7 @@ const policy = { firstMs: 300, maxMs: 5_000, jitter: 0.5 };
 /** fetch resolves it, however it is encoded: what it addresses would be something else. */
 const dotSegment = /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 /** Nothing is sent again later than this: a longer Retry-After is for the caller to decide. */
-const maxRetryingMs = 30_000;
+const defaultRetryForMs = 30_000;
 
 export class Requests {
   readonly #settings: RequestSettings;
@@ -61,7 +63,7 @@ export class Requests {
 
   /** The answer, read to its end. `authorization`: in place of the caller's credential. */
   async send(call: Call, authorization?: string): Promise<Reply> {
-    const { signal } = call;
+    const { signal, retryForMs = defaultRetryForMs } = call;
     const sender = authorization ?? {};
     // Goes on evenly, whatever happens to the clock.
     const begun = performance.now();
@@ -71,8 +73,8 @@ export class Requests {
       if (!(problem instanceof Problem)) return problem;
       if (uncertain !== undefined && isOutcomeOf(call, problem)) return outcomeOf(call, uncertain);
       const waitMs = this.#waitMs(call, problem, failures);
-      if (waitMs === undefined || performance.now() - begun + waitMs > maxRetryingMs) throw problem;
-      if (isUncertain(problem)) uncertain = problem;
+      if (waitMs === undefined || performance.now() - begun + waitMs > retryForMs) throw problem;
+      if (problem.isUncertain) uncertain = problem;
       await pause(waitMs, signal);
     }
   }
@@ -142,12 +144,13 @@ export class Requests {
 
   /** Undefined = it isn't sent again. */
   #waitMs(
-    { method = "GET", isRepeatable = method === "GET" }: Call,
+    { method = "GET", isRepeatable = method === "GET", retryForMs }: Call,
     problem: Problem,
     failures: number,
   ): number | undefined {
-    if (failures > this.#settings.maxRetries || !isRetryable(problem)) return undefined;
-    if (isUncertain(problem) && !isRepeatable) return undefined;
+    const isEnough = retryForMs === undefined && failures > this.#settings.maxRetries;
+    if (isEnough || !isRetryable(problem)) return undefined;
+    if (problem.isUncertain && !isRepeatable) return undefined;
     const { retryAfterMs } = problem;
     return retryAfterMs === undefined ? backoffMs(policy, failures) : retryAfterMs + policy.firstMs * Math.random();
   }
@@ -158,7 +161,7 @@ export function isRetryable(problem: Problem): boolean {
   const { code, status, retryAfterMs } = problem;
   // A person has to wait, not a program.
   if (code === "login_throttled") return false;
-  return isUncertain(problem) || ([429, 503].includes(status) && retryAfterMs !== undefined);
+  return problem.isUncertain || ([429, 503].includes(status) && retryAfterMs !== undefined);
 }
 
 /**

@@ -23,7 +23,7 @@ import { LiveList } from "./live-list.ts";
 import { hasMerged } from "./merge-patch.ts";
 import { type Path, queryText, segmentsOf } from "./query.ts";
 import type { Call, Reply, Requests } from "./requests.ts";
-import { incrementOf, jsonPatch, mergePatchCall, writeHeaders } from "./writes.ts";
+import { incrementOf, jsonPatch, mergePatchCall, sending, writeHeaders } from "./writes.ts";
 
 interface ListBody {
   readonly items: readonly { readonly id: string }[];
@@ -82,9 +82,10 @@ export class Resource<R extends ResourceShape> {
   }
 
   /** Takes effect once, however often it has to be sent. */
-  async create(fields: R["create"], { signal, idempotencyKey }: CreateOptions = {}): Promise<R["object"]> {
-    const headers = { "Idempotency-Key": idempotencyKey ?? crypto.randomUUID() };
-    return await this.#write({ method: "POST", path: this.#path, body: fields, headers, signal, isRepeatable: true });
+  async create(fields: R["create"], options: CreateOptions = {}): Promise<R["object"]> {
+    const headers = { "Idempotency-Key": options.idempotencyKey ?? crypto.randomUUID() };
+    const call = { method: "POST", path: this.#path, body: fields, headers, isRepeatable: true };
+    return await this.#write({ ...call, ...sending(options) });
   }
 
   /** Merges at every depth (RFC 7396); null removes a field. */
@@ -95,9 +96,8 @@ export class Resource<R extends ResourceShape> {
   /** Updates the object with these values of a unique rule's fields, or creates it. */
   async upsert(unique: Filters<R>, fields: R["update"], options: WriteOptions = {}): Promise<R["object"]> {
     const path = this.#path + queryText<R>({ filter: unique });
-    const { signal } = options;
     const headers = writeHeaders(options);
-    return await this.#write({ method: "PUT", path, body: fields, headers, signal, isRepeatable: true });
+    return await this.#write({ method: "PUT", path, body: fields, headers, ...sending(options), isRepeatable: true });
   }
 
   /**
@@ -128,9 +128,8 @@ export class Resource<R extends ResourceShape> {
 
   /** Throws `not_found` if there is none, or the caller may not see it. */
   async delete(id: string, options: WriteOptions = {}): Promise<void> {
-    const headers = writeHeaders(options);
-    const { signal } = options;
-    await this.#requests.send({ method: "DELETE", path: this.#pathOf(id), headers, signal, isRepeatable: true });
+    const call = { method: "DELETE", path: this.#pathOf(id), headers: writeHeaders(options), isRepeatable: true };
+    await this.#requests.send({ ...call, ...sending(options) });
   }
 
   /**

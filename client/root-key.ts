@@ -7,7 +7,7 @@ import { follow } from "./follow.ts";
 import { isSame } from "./merge-patch.ts";
 import { type Path, segmentsOf } from "./query.ts";
 import type { Requests } from "./requests.ts";
-import { incrementOf, jsonPatch, mergePatchCall, writeHeaders } from "./writes.ts";
+import { incrementOf, jsonPatch, mergePatchCall, sending, writeHeaders } from "./writes.ts";
 
 /** The value at a path; unknown where the path is an array. */
 export type ValueAt<Value, P extends Path> = P extends string ? AtPath<Value, P> : unknown;
@@ -33,10 +33,10 @@ export class RootKey<Value> {
 
   /** Adds or replaces the value. Parents have to be there: `parent_not_found`. */
   async set<P extends Path>(path: P, value: ValueAt<Value, P>, options: SetOptions = {}): Promise<ValueAt<Value, P>> {
-    const { ifNoneMatch, signal } = options;
+    const { ifNoneMatch } = options;
     const headers = { ...writeHeaders(options), ...(ifNoneMatch && { "If-None-Match": ifNoneMatch }) };
     const isRepeatable = ifNoneMatch === undefined;
-    const call = { method: "PUT", path: this.#pathOf(path), body: value, headers, signal, isRepeatable };
+    const call = { method: "PUT", path: this.#pathOf(path), body: value, headers, ...sending(options), isRepeatable };
     return (await this.#requests.send(call)).data as ValueAt<Value, P>;
   }
 
@@ -45,10 +45,9 @@ export class RootKey<Value> {
    * Takes effect once, however often it has to be sent.
    */
   async insert<P extends Path>(path: P, value: ValueAt<Value, P>, options: CreateOptions = {}): Promise<void> {
-    const { signal, idempotencyKey = crypto.randomUUID() } = options;
-    const headers = { "Idempotency-Key": idempotencyKey };
-    const call = { method: "POST", path: this.#pathOf(path), body: value, headers, signal, isRepeatable: true };
-    await this.#requests.send(call);
+    const headers = { "Idempotency-Key": options.idempotencyKey ?? crypto.randomUUID() };
+    const call = { method: "POST", path: this.#pathOf(path), body: value, headers, isRepeatable: true };
+    await this.#requests.send({ ...call, ...sending(options) });
   }
 
   /** Merges at every depth (RFC 7396); null removes a member. The whole value as it is then. */
@@ -86,10 +85,10 @@ export class RootKey<Value> {
   /** Removes the value; later elements of an array move up. */
   async delete(path: Path, options: WriteOptions = {}): Promise<void> {
     const headers = writeHeaders(options);
-    const { signal } = options;
     // A second time, another element might be at the index.
     const isRepeatable = options.ifMatch !== undefined || !/^\d+$/.test(segmentsOf(path).at(-1) ?? "");
-    await this.#requests.send({ method: "DELETE", path: this.#pathOf(path), headers, signal, isRepeatable });
+    const call = { method: "DELETE", path: this.#pathOf(path), headers, isRepeatable };
+    await this.#requests.send({ ...call, ...sending(options) });
   }
 
   /** The value, and again whenever it has changed; undefined where there is none. */

@@ -1,6 +1,5 @@
-// Makes the package @jsonplane/client from client/: one minified module without dependencies, and
-// its types. What it writes into the folder is what would be published. Needs the development
-// dependencies.
+// Makes the package @jsonplane/client from client/: minified modules, and their types. What it
+// writes into the folder is what would be published. Needs the development dependencies.
 
 import { copyFile, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,19 +10,21 @@ import { lastWords, runCommand } from "./parts/run-command.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = join(root, "client");
 
+/** What apps import. The adapters import nothing of the client at run time: they are given one. */
+const modules = ["index", "tanstack-db"];
+
 /** The folder is made, or has to be empty. */
 export async function buildClient(folder: string): Promise<void> {
   await writeTypes(folder);
-  await writeFile(join(folder, "index.js"), await bundledClient());
+  for (const name of modules) await writeFile(join(folder, `${name}.js`), await bundled(name));
   for (const name of ["package.json", "README.md"]) await copyFile(join(source, name), join(folder, name));
   await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
 }
 
-/** The module of the package. */
-async function bundledClient(): Promise<string> {
+async function bundled(name: string): Promise<string> {
   const { rolldown } = await import("rolldown");
   const build = await rolldown({
-    input: join(source, "index.ts"),
+    input: join(source, `${name}.ts`),
     platform: "neutral",
     tsconfig: join(source, "tsconfig.json"),
     transform: { target: "es2022" },

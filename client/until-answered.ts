@@ -1,0 +1,51 @@
+// Writes that wait for the network: sent again until an answer comes, however long that takes, and
+// with what is found out where the answer to an earlier attempt was lost.
+
+import type { Client } from "./index.ts";
+import { hasMerged } from "./merge-patch.ts";
+
+export type Fields = { readonly id: string; readonly [name: string]: unknown };
+export type UntypedResource = ReturnType<Client["resource"]>;
+
+export interface Write {
+  readonly client: Client;
+  readonly resource: UntypedResource;
+  /** It is refused with 412 unless this is what is stored. */
+  readonly seen: Fields;
+  readonly signal: AbortSignal;
+}
+
+export async function create(resource: UntypedResource, fields: object, signal: AbortSignal): Promise<Fields> {
+  return await resource.create({ ...fields }, { signal, retryForMs: Number.POSITIVE_INFINITY });
+}
+
+export async function update(write: Write, patch: object): Promise<Fields> {
+  const { resource, seen } = write;
+  const send = () => resource.update(seen.id, { ...patch }, optionsOf(write));
+  return await send().catch(async (error: unknown) => {
+    const current = await currentAfter(error, write);
+    // Sent once more, it is refused for what is stored now.
+    return current !== undefined && hasMerged(current, patch) ? current : await send();
+  });
+}
+
+export async function remove(write: Write): Promise<void> {
+  const { resource, seen } = write;
+  const send = () => resource.delete(seen.id, optionsOf(write));
+  await send().catch(async (error: unknown) => {
+    if ((await currentAfter(error, write)) !== undefined) await send();
+  });
+}
+
+function optionsOf({ client, seen, signal }: Write) {
+  return { ifMatch: client.etagOf(seen), signal, retryForMs: Number.POSITIVE_INFINITY };
+}
+
+/** What is stored, if nobody knows whether the write took place; undefined = nothing. */
+async function currentAfter(error: unknown, { client, resource, seen, signal }: Write): Promise<Fields | undefined> {
+  if (!client.isProblem(error) || !error.isUncertain) throw error;
+  return await resource.get(seen.id, { signal }).catch((reason: unknown) => {
+    if (client.isProblem(reason, "not_found")) return undefined;
+    throw reason;
+  });
+}

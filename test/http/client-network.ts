@@ -1,0 +1,43 @@
+// A network that is away for a time: in place of the `fetch` of a client.
+
+export interface Network {
+  readonly fetch: typeof fetch;
+  /** Requests fail, and all that is under way; or those that begin with this, such as `POST /a`. */
+  cut(requests?: string): void;
+  /** With an origin, what was sent to another one goes there: a load balancer's other replica. */
+  restore(origin?: string): void;
+  /** The server carries the next write out, and its answer is lost. */
+  loseNextAnswer(): void;
+}
+
+export function createNetwork(): Network {
+  let cutter = new AbortController();
+  let away: string | undefined;
+  let isLosing = false;
+  let elsewhere: string | undefined;
+  return {
+    async fetch(input, init = {}) {
+      const { method = "GET", signal } = init;
+      const url = new URL(String(input));
+      if (away !== undefined && `${method} ${url.pathname}`.startsWith(away)) throw new TypeError("Failed to fetch");
+      const signals = [cutter.signal, ...(signal ? [signal] : [])];
+      const at = elsewhere === undefined ? url : new URL(url.pathname + url.search, elsewhere);
+      const response = await fetch(at, { ...init, signal: AbortSignal.any(signals) });
+      if (method === "GET" || !isLosing) return response;
+      isLosing = false;
+      throw new TypeError("Failed to fetch");
+    },
+    cut(requests) {
+      away = requests ?? "";
+      if (requests === undefined) cutter.abort();
+    },
+    restore(origin) {
+      cutter = new AbortController();
+      away = undefined;
+      elsewhere = origin;
+    },
+    loseNextAnswer() {
+      isLosing = true;
+    },
+  };
+}
