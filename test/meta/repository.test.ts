@@ -135,7 +135,7 @@ const commented = [
   "test",
   "tools",
   "examples",
-  ":!examples/browser-app/src/generated",
+  ":!examples/browser-app/plain-http/generated",
 ];
 
 function isLongComment(line: string): boolean {

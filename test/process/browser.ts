@@ -40,6 +40,8 @@ export interface Page {
   picture(file: string): Promise<void>;
   /** Gives the page another size or scheme. */
   look(options: PageOptions): Promise<void>;
+  /** Takes the network away from the page, or gives it back. */
+  setOnline(isOnline: boolean): Promise<void>;
   /** A second page in the same browser window, which shares what pages of one origin share. */
   beside(): Promise<Page>;
   readonly complaints: readonly string[];
@@ -179,6 +181,10 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
     requests,
     evaluate,
     look,
+    async setOnline(isOnline) {
+      const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+      await call("Network.emulateNetworkConditions", { offline: !isOnline, ...speed });
+    },
     beside: () => openPageIn(connection, browserContextId, options),
     async goto(url) {
       const { loaderId } = await call("Page.navigate", { url });

@@ -1,4 +1,4 @@
-// The app of docs/how-to/use-from-a-browser.md: four files of the sample app and the page's own
+// The app of docs/how-to/use-from-a-browser.md: files of examples/browser-app and the page's own
 // blocks, written into a folder, and built.
 
 import { cp, mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
@@ -27,7 +27,8 @@ function sourcesIn(blocks: readonly FencedBlock[]): Sources {
 
 /** The sources of the guide's app, by their names. */
 export async function guideSources(): Promise<Sources> {
-  const copied = ["session.ts", "api.ts", "tasks.ts", "form-errors.ts"].map((name) => sourceIn("src", name));
+  const copied = ["session.ts", "api.ts", "tasks.ts"].map((name) => sourceIn("plain-http", name));
+  copied.push(sourceIn("src", "form-errors.ts"));
   return new Map([...(await Promise.all(copied)), ...sourcesIn(await blocksOf("use-from-a-browser.md"))]);
 }
 
@@ -36,7 +37,7 @@ export async function openIdSources(): Promise<Sources> {
   const names = (await readdir(join(sample, "openid"))).filter((name) => name.endsWith(".ts"));
   const sources = await Promise.all(names.map((name) => sourceIn("openid", name)));
   // In the app they are among the others.
-  return new Map(sources.map(([name, text]) => [name, text.replaceAll('"../src/', '"./')]));
+  return new Map(sources.map(([name, text]) => [name, text.replaceAll(/"\.\.\/(?:src|plain-http)\//g, '"./')]));
 }
 
 async function sourceIn(folder: string, name: string): Promise<readonly [string, string]> {
@@ -51,7 +52,7 @@ export async function writeApp(sources: Sources, api: string): Promise<string> {
   await mkdir(join(root, "out"), { recursive: true });
   const folder = await mkdtemp(join(root, "out", "browser-page-"));
   await cp(join(sample, "tsconfig.json"), join(folder, "tsconfig.json"));
-  await cp(join(sample, "src/generated"), join(folder, "src/generated"), { recursive: true });
+  await cp(join(sample, "plain-http/generated"), join(folder, "src/generated"), { recursive: true });
   for (const [name, text] of sources) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     // So that the tests reach the client, and what the page only shows.

@@ -68,7 +68,7 @@ it("the package brings compiled code, scripts and examples, and no sources or te
   );
   expect(packed.some((path) => path.startsWith("dist/") && path.endsWith(".lua"))).toBe(true);
   const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|pages|client|cli)\//.test(path));
-  const meant = /^(?:examples\/(?:browser-app\/(?:src|openid)|retro-board)\/|dist\/client\/[\w-]+\.d\.ts$)/;
+  const meant = /^(?:examples\/(?:browser-app\/(?:src|openid|plain-http)|retro-board)\/|dist\/client\/[\w-]+\.d\.ts$)/;
   expect(sources.filter((path) => !meant.test(path))).toEqual([]);
 });
 

@@ -24,30 +24,41 @@ export async function edit(page: Page, title: string): Promise<void> {
   await page.until(isOpen("task"));
 }
 
-/**
- * The server carries requests of this method out, and the page gets no answer, until `isLosing` is
- * false.
- */
+/** The server carries these writes out, and the page gets no answer, until `isLosing` is false. */
 export async function loseAnswersTo(page: Page, method: string): Promise<void> {
-  await page.evaluate(`void ([globalThis.keys, globalThis.isLosing, globalThis.kept] = [[], true, fetch], globalThis.fetch = async (input, init) => {
-    const isMeant = input.method === "${method}";
-    if (isMeant) keys.push(input.headers.get("Idempotency-Key"));
-    const response = await kept(input, init);
-    if (isMeant && isLosing) throw new TypeError("Failed to fetch");
-    return response;
-  })`);
+  await page.evaluate(`{
+    Object.assign(globalThis, { keys: [], isLosing: true });
+    const real = fetch;
+    globalThis.fetch = async (input, init) => {
+      const isMeant = init.method === "${method}";
+      if (isMeant) keys.push(init.headers["Idempotency-Key"]);
+      const response = await real(input, init);
+      if (isMeant && isLosing) throw new TypeError("Failed to fetch");
+      return response;
+    };
+  }`);
 }
 
-/** Ends the page's session at the server, by the token of its next request. */
+/** Notes the tokens of whoever signs in. */
+export async function noteSession(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const real = fetch;
+    globalThis.fetch = async (input, init) => {
+      const response = await real(input, init);
+      if (input.endsWith("/sessions")) globalThis.session = await response.clone().json();
+      return response;
+    };
+  }`);
+}
+
+/** Ends the page's session at the server. */
 export async function endSession(page: Page, base: string): Promise<void> {
-  await page.evaluate(`void (globalThis.plain ??= fetch, globalThis.authorization = null, globalThis.fetch = async (input, init) => {
-    const response = await plain(input, init);
-    globalThis.authorization ??= input.headers?.get("Authorization");
-    return response;
-  })`);
-  await sortBy(page, "title");
-  // A request that is still under way would be the first to find the session ended.
-  await page.until("globalThis.authorization");
-  const headers = { Authorization: await page.evaluate<string>("globalThis.authorization") };
-  await fetch(`${base}/sessions/current`, { method: "DELETE", headers });
+  const refreshed = {
+    method: "POST",
+    headers: { Authorization: `Bearer ${await page.evaluate("session.refresh_token")}` },
+  };
+  const { access_token } = (await (await fetch(`${base}/sessions/refresh`, refreshed)).json()) as {
+    access_token: string;
+  };
+  await fetch(`${base}/sessions/current`, { method: "DELETE", headers: { Authorization: `bearer ${access_token}` } });
 }

@@ -1,7 +1,7 @@
 // draft.ts: keeps what a person has typed while the provider's pages take the place of the app, in
 // this tab only.
 
-import type { TaggedTask } from "../src/tasks.ts";
+import type { TaggedTask } from "../plain-http/tasks.ts";
 import type { Person } from "./session.ts";
 
 export interface Draft {

@@ -1,8 +1,8 @@
 // main.ts: signs in at the provider, shows a task, and saves it.
 
-import { api } from "../src/api.ts";
+import { api } from "../plain-http/api.ts";
+import { changeTask, createTask, type Fields, keysOfNewTask, type TaggedTask } from "../plain-http/tasks.ts";
 import { showAlert, showErrors } from "../src/form-errors.ts";
-import { changeTask, createTask, type Fields, keysOfNewTask, type TaggedTask } from "../src/tasks.ts";
 import { keepDraft, takeDraft } from "./draft.ts";
 import { completeSignIn, type Person, Refused, signIn, signOut, whyNotSignedIn } from "./session.ts";
 

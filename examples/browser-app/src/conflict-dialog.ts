@@ -7,6 +7,14 @@ import type { Changes, Task } from "./tasks.ts";
 const dialog = element("conflict", HTMLDialogElement);
 const names = { title: "Title", priority: "Priority", due: "Due", done: "Done" } as const;
 
+/** Whether somebody else has changed what the person has seen, and changes now. */
+export function isConflict(seen: Task, current: Task, changes: Changes): boolean {
+  return Object.keys(names).some((name) => {
+    const field = name as keyof typeof names;
+    return field in changes && seen[field] !== current[field] && changes[field] !== current[field];
+  });
+}
+
 /** Whether the person wants to write their own change over the other one. */
 export async function wantsOwn(current: Task, changes: Changes): Promise<boolean> {
   const rows = Object.entries(names).flatMap(([name, label]) => {
@@ -14,8 +22,6 @@ export async function wantsOwn(current: Task, changes: Changes): Promise<boolean
     if (!(field in changes) || worded(current[field]) === worded(changes[field])) return [];
     return [comparison(label, worded(current[field]), worded(changes[field]))];
   });
-  // Both wrote the same values: there is nothing to choose between.
-  if (rows.length === 0) return false;
   element("differences", HTMLTableSectionElement).replaceChildren(...rows);
   dialog.returnValue = "";
   dialog.showModal();
@@ -23,9 +29,9 @@ export async function wantsOwn(current: Task, changes: Changes): Promise<boolean
   return dialog.returnValue === "own";
 }
 
-function worded(value: string | number | boolean | null | undefined): string {
+function worded(value: string | number | boolean | undefined): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return value === null || value === undefined ? "–" : String(value);
+  return value === undefined ? "–" : String(value);
 }
 
 function comparison(...texts: readonly string[]): HTMLTableRowElement {

@@ -1,9 +1,13 @@
 // form-errors.ts: shows a problem beside the fields that it is about. The field `title` has the
 // pointer `/title`; its message goes into the element that its aria-describedby names.
 
-import type { Problem } from "./session.ts";
+/** What of a problem is for people. */
+export interface ShownProblem {
+  readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
+}
 
-export function showErrors(form: HTMLFormElement, problem: Problem | undefined): void {
+export function showErrors(form: HTMLFormElement, problem: ShownProblem | undefined): void {
   const messages = new Map(problem?.errors?.map(({ pointer, message }) => [pointer, message]));
   const fields = [...form.querySelectorAll<HTMLInputElement>("[name][aria-describedby]")];
   for (const field of fields) {
@@ -12,7 +16,7 @@ export function showErrors(form: HTMLFormElement, problem: Problem | undefined):
     field.setAttribute("aria-invalid", String(message !== undefined));
     write(form, `#${field.getAttribute("aria-describedby")}`, message);
   }
-  const isElsewhere = problem !== undefined && (problem.errors === undefined || messages.size > 0);
+  const isElsewhere = problem !== undefined && ((problem.errors ?? []).length === 0 || messages.size > 0);
   showAlert(form, isElsewhere ? problem.detail : "");
   fields.find((field) => field.getAttribute("aria-invalid") === "true")?.focus();
 }

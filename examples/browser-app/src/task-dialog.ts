@@ -2,8 +2,7 @@
 // Undefined if the person cancels.
 
 import { element } from "./elements.ts";
-import { showAlert, showErrors } from "./form-errors.ts";
-import type { Problem } from "./session.ts";
+import { type ShownProblem, showAlert, showErrors } from "./form-errors.ts";
 import type { Changes, Fields } from "./tasks.ts";
 
 const dialog = element("task", HTMLDialogElement);
@@ -15,7 +14,7 @@ const due = element("task-due", HTMLInputElement);
 export interface Attempt {
   readonly heading: string;
   readonly fields: Changes;
-  readonly problem?: Problem;
+  readonly problem?: ShownProblem;
   /** What became of the attempt, where that is no problem of the server's. */
   readonly alert?: string;
 }
@@ -30,7 +29,11 @@ export async function askForTask({ heading, fields, problem, alert }: Attempt): 
   showErrors(form, problem);
   if (alert !== undefined) showAlert(form, alert);
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
-  if (dialog.returnValue !== "save") return undefined;
+  return dialog.returnValue === "save" ? typed() : undefined;
+}
+
+/** What the form has now. */
+export function typed(): Fields {
   return {
     title: title.value.trim(),
     priority: Number(priority.value),

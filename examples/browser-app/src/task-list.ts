@@ -1,7 +1,6 @@
-// task-list.ts: one page of the tasks as the person sees it: what the server has, and on top of it
-// the changes that are on their way.
+// task-list.ts: one page of the tasks in the chosen order, drawn anew whenever something changes.
 
-import { type Changes, changeTask, listTasks, type Outcome, type TaggedTask, type Task } from "./tasks.ts";
+import { type Changes, type Fields, type Listeners, openTasks, type Task } from "./tasks.ts";
 
 export interface ShownPage {
   readonly tasks: readonly Task[];
@@ -12,83 +11,64 @@ export interface ShownPage {
 }
 
 export interface TaskList {
-  /** Reads the page again, from the beginning if the order is another one. */
-  load(sort?: string): Promise<void>;
-  turn(direction: 1 | -1): Promise<void>;
-  /** Shows the change at once, and takes it back if it is not saved. */
-  change(id: string, changes: Changes): Promise<Outcome>;
+  /** Once it shows what is stored. */
+  readonly ready: Promise<void>;
+  sortBy(sort: string): void;
+  turn(direction: 1 | -1): void;
+  /** As it is shown now. */
+  get(id: string): Task | undefined;
+  /**
+   * Shows it at once, and is done when the server has it, which may take as long as the network is
+   * away. Throws where it is refused: then it was taken back.
+   */
+  create(fields: Fields): Promise<unknown>;
+  change(id: string, changes: Changes): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 const pageSize = 8;
 
-export function createTaskList(show: (page: ShownPage) => void): TaskList {
-  let sort = "due";
+export function openTaskList(show: (page: ShownPage) => void, listeners: Listeners): TaskList {
+  const tasks = openTasks(listeners);
+  let order = orderBy("due");
   let offset = 0;
-  let count = 0;
-  let hasNext = false;
-  let stored: readonly TaggedTask[] = [];
-  let pending: readonly { readonly id: string; readonly changes: Changes }[] = [];
-  /** Changes of one task follow each other: each has the tag that the one before got. */
-  const last = new Map<string, Promise<unknown>>();
 
-  function render(): void {
-    const tasks = stored.map(({ task }) =>
-      pending.filter(({ id }) => id === task.id).reduce((shown, { changes }) => withChanges(shown, changes), task),
-    );
-    show({ tasks, from: offset + 1, count, hasNext });
+  function draw(): void {
+    const all = [...tasks.toArray].sort(order);
+    const shown = all.slice(offset, offset + pageSize);
+    show({ tasks: shown, from: offset + 1, count: all.length, hasNext: offset + pageSize < all.length });
   }
 
-  async function load(): Promise<void> {
-    const page = await listTasks({ _sort: sort, _limit: pageSize, _offset: offset });
-    stored = page.tasks;
-    ({ count, hasNext } = page);
-    render();
-  }
-
-  async function send(id: string, changes: Changes): Promise<Outcome> {
-    const before = stored.find(({ task }) => task.id === id);
-    if (before === undefined) throw new Error("The task is no longer on this page");
-    const outcome = await changeTask(before, changes);
-    const now = storedAfter(outcome) ?? before;
-    stored = stored.map((each) => (each.task.id === id ? now : each));
-    return outcome;
-  }
-
+  const subscription = tasks.subscribeChanges(draw);
   return {
-    async load(by = sort) {
-      if (by !== sort) offset = 0;
-      sort = by;
-      await load();
+    ready: tasks.preload().then(draw),
+    sortBy(sort) {
+      order = orderBy(sort);
+      offset = 0;
+      draw();
     },
-    async turn(direction) {
+    turn(direction) {
       offset = Math.max(0, offset + direction * pageSize);
-      await load();
+      draw();
     },
-    async change(id, changes) {
-      const change = { id, changes };
-      pending = [...pending, change];
-      render();
-      const sent = (last.get(id) ?? Promise.resolve()).then(() => send(id, changes));
-      last.set(
-        id,
-        sent.catch(() => undefined),
-      );
-      try {
-        return await sent;
-      } finally {
-        pending = pending.filter((each) => each !== change);
-        render();
-      }
+    get: (id) => tasks.get(id),
+    // The server gives it another id.
+    create: (fields) => tasks.insert({ ...fields, id: crypto.randomUUID() }).when("settled"),
+    change: (id, changes) => tasks.update(id, (task) => void Object.assign(task, changes)).when("settled"),
+    async close() {
+      subscription.unsubscribe();
+      await tasks.cleanup();
     },
   };
 }
 
-function storedAfter(outcome: Outcome): TaggedTask | undefined {
-  if (outcome.kind === "saved") return outcome.saved;
-  return outcome.kind === "conflict" ? outcome.current : undefined;
-}
-
-function withChanges(task: Task, changes: Changes): Task {
-  const members = Object.entries({ ...task, ...changes }).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(members) as unknown as Task;
+/** By these fields, a minus before them for the other direction. A missing value comes first. */
+function orderBy(sort: string): (one: Task, other: Task) => number {
+  const names = sort.replace("-", "").split(",") as (keyof Fields)[];
+  const order = (one: Task, other: Task) => {
+    const name = names.find((each) => one[each] !== other[each]);
+    if (name === undefined) return 0;
+    return (one[name] ?? "") < (other[name] ?? "") ? -1 : 1;
+  };
+  return sort.startsWith("-") ? (one, other) => order(other, one) : order;
 }

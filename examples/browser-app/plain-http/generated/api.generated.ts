@@ -1789,6 +1789,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    /** @description From where to follow what was read: send it in `_position`, with `Accept: text/event-stream` or `Prefer: wait=20`. */
+                    "Changes-Position"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1898,6 +1900,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    /** @description From where to follow what was read: send it in `_position`, with `Accept: text/event-stream` or `Prefer: wait=20`. */
+                    "Changes-Position"?: string;
                     [name: string]: unknown;
                 };
                 content: {
