@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const source = join(root, "client");
 
 /** What apps import. The adapters import nothing of the client at run time: they are given one. */
-const modules = ["index", "tanstack-db"];
+const modules = ["index", "tanstack-db", "rxdb"];
 
 /** The folder is made, or has to be empty. */
 export async function buildClient(folder: string): Promise<void> {
@@ -26,6 +26,7 @@ async function bundled(name: string): Promise<string> {
   const build = await rolldown({
     input: join(source, `${name}.ts`),
     platform: "neutral",
+    external: ["rxdb/plugins/replication", "rxjs"],
     tsconfig: join(source, "tsconfig.json"),
     transform: { target: "es2022" },
   });

@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import type { RequestOptions } from "node:https";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { KubeApi } from "./api.ts";
@@ -220,7 +221,7 @@ function isLastResort(config: KubeConfig): boolean {
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new NoCluster("no cluster in the kubeconfig's current context");
-  const options: Parameters<KubeConfig["applyToHTTPSOptions"]>[0] = {};
+  const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { headers, auth, ca, cert, key, servername, rejectUnauthorized } = options;
   const basic = auth === undefined || auth === null ? undefined : Buffer.from(auth).toString("base64");
