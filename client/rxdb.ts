@@ -87,6 +87,8 @@ interface Options {
 
 const policy = { firstMs: 1_000, maxMs: 30_000, jitter: 0.5 };
 const waitSeconds = 20;
+/** An answer that isn't there by then was lost. */
+const silentMs = 45_000;
 
 class Remote {
   readonly changes = new Subject<RxReplicationPullStreamItem<Document, Checkpoint>>();
@@ -161,7 +163,8 @@ class Remote {
     this.#ids.clear();
     let position = "";
     for (let query = `?_cursor=&_count=false&_limit=${this.#options.pageSize}`; query !== ""; ) {
-      const response = await this.#options.client.request(this.#path + query);
+      const signal = AbortSignal.timeout(silentMs);
+      const response = await this.#options.client.request(this.#path + query, { signal });
       const { items, links } = (await response.json()) as Listed;
       for (const object of items) await this.#note(object, documents);
       position = response.headers.get("Changes-Position") ?? position;
@@ -179,7 +182,9 @@ class Remote {
     for (let position = begin, prefer = waiting && `wait=${waitSeconds}`; ; prefer = undefined) {
       const headers = { Accept: "application/json", ...(prefer && { Prefer: prefer }) };
       const query = `?_position=${encodeURIComponent(position)}`;
-      const response = await this.#options.client.request(this.#path + query, { headers, signal: waiting });
+      const limit = AbortSignal.timeout(silentMs);
+      const signal = waiting === undefined ? limit : AbortSignal.any([waiting, limit]);
+      const response = await this.#options.client.request(this.#path + query, { headers, signal });
       const changed = (await response.json()) as Changed;
       for (const { data } of changed.changes) {
         if (data.object === undefined) await this.#remove(data.id, documents);
