@@ -35,7 +35,7 @@ export interface JsonplaneReplication<T, A extends ApiShape> {
   readonly waitForLeadership?: boolean | undefined;
 }
 
-/** Runs until it is cancelled. It begins with all that is stored; what fails is told by `error$`. */
+/** Runs until it is cancelled. It begins with all that is stored; `error$` tells what fails. */
 export function replicateJsonplane<T, A extends ApiShape>(
   options: JsonplaneReplication<T, A>,
 ): RxReplicationState<T, Checkpoint> {
@@ -161,7 +161,7 @@ class Remote {
     const documents = new Map<string, WithDeleted<Document>>();
     this.#keys.clear();
     this.#ids.clear();
-    let position = "";
+    let position: string | null = null;
     for (let query = `?_cursor=&_count=false&_limit=${this.#options.pageSize}`; query !== ""; ) {
       const signal = AbortSignal.timeout(silentMs);
       const response = await this.#options.client.request(this.#path + query, { signal });
@@ -170,6 +170,7 @@ class Remote {
       position = response.headers.get("Changes-Position") ?? position;
       query = links.next === undefined ? "" : new URL(links.next).search;
     }
+    if (position === null) throw new Error(`${this.#options.resource} declares no changes`);
     // A write that was not sent yet is kept all the same.
     for (const document of await this.#options.collection.find().exec()) {
       if (!documents.has(document.primary)) documents.set(document.primary, { ...document.toJSON(), _deleted: true });

@@ -8,12 +8,17 @@ export interface Network {
   restore(origin?: string): void;
   /** The server carries the next write out, and its answer is lost. */
   loseNextAnswer(): void;
+  /** The next position that is sent is one that the server has lost. */
+  loseNextPosition(): void;
 }
+
+const lostPosition = "1-1.00000000";
 
 export function createNetwork(): Network {
   let cutter = new AbortController();
   let away: string | undefined;
   let isLosing = false;
+  let isPositionLost = false;
   let elsewhere: string | undefined;
   return {
     async fetch(input, init = {}) {
@@ -22,7 +27,14 @@ export function createNetwork(): Network {
       if (away !== undefined && `${method} ${url.pathname}`.startsWith(away)) throw new TypeError("Failed to fetch");
       const signals = [cutter.signal, ...(signal ? [signal] : [])];
       const at = elsewhere === undefined ? url : new URL(url.pathname + url.search, elsewhere);
-      const response = await fetch(at, { ...init, signal: AbortSignal.any(signals) });
+      const headers = new Headers(init.headers);
+      const isInHeaders = headers.has("Last-Event-ID");
+      if (isPositionLost && (isInHeaders || at.searchParams.has("_position"))) {
+        isPositionLost = false;
+        if (isInHeaders) headers.set("Last-Event-ID", lostPosition);
+        else at.searchParams.set("_position", lostPosition);
+      }
+      const response = await fetch(at, { ...init, headers, signal: AbortSignal.any(signals) });
       if (method === "GET" || !isLosing) return response;
       isLosing = false;
       throw new TypeError("Failed to fetch");
@@ -38,6 +50,9 @@ export function createNetwork(): Network {
     },
     loseNextAnswer() {
       isLosing = true;
+    },
+    loseNextPosition() {
+      isPositionLost = true;
     },
   };
 }

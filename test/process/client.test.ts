@@ -109,6 +109,10 @@ it("the package has the version of the whole, one module of 8 KB at most, and ty
   expect((await of("client/package.json")).version).toBe((await of("package.json")).version);
   const script = await readFile(join(folder, "node_modules/@jsonplane/client/index.js"));
   expect(gzipSync(script).length).toBeLessThanOrEqual(8 * 1024);
+  for (const adapter of ["tanstack-db", "rxdb"]) {
+    const module = await readFile(join(folder, `node_modules/@jsonplane/client/${adapter}.js`));
+    expect(gzipSync(module).length).toBeLessThanOrEqual(3 * 1024);
+  }
   expect(await typeErrors(join(folder, "retro-board"))).toBe("");
   const lines = (await readFile(join(root, "examples/retro-board/board.ts"), "utf8")).trimEnd().split("\n");
   expect(lines.length).toBeLessThanOrEqual(40);
