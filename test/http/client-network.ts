@@ -24,16 +24,11 @@ export function createNetwork(): Network {
     async fetch(input, init = {}) {
       const { method = "GET", signal } = init;
       const url = new URL(String(input));
+      const headers = new Headers(init.headers);
       if (away !== undefined && `${method} ${url.pathname}`.startsWith(away)) throw new TypeError("Failed to fetch");
       const signals = [cutter.signal, ...(signal ? [signal] : [])];
       const at = elsewhere === undefined ? url : new URL(url.pathname + url.search, elsewhere);
-      const headers = new Headers(init.headers);
-      const isInHeaders = headers.has("Last-Event-ID");
-      if (isPositionLost && (isInHeaders || at.searchParams.has("_position"))) {
-        isPositionLost = false;
-        if (isInHeaders) headers.set("Last-Event-ID", lostPosition);
-        else at.searchParams.set("_position", lostPosition);
-      }
+      if (isPositionLost) isPositionLost = !losePosition(headers, at.searchParams);
       const response = await fetch(at, { ...init, headers, signal: AbortSignal.any(signals) });
       if (method === "GET" || !isLosing) return response;
       isLosing = false;
@@ -55,4 +50,14 @@ export function createNetwork(): Network {
       isPositionLost = true;
     },
   };
+}
+
+/** Whether there was one. */
+function losePosition(...places: readonly (Headers | URLSearchParams)[]): boolean {
+  for (const place of places) {
+    const name = ["Last-Event-ID", "_position"].find((each) => place.has(each));
+    if (name !== undefined) place.set(name, lostPosition);
+    if (name !== undefined) return true;
+  }
+  return false;
 }
