@@ -9,6 +9,7 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { pause, systemTimers } from "../../core/timers.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { trustRedis } from "../redis-authorities.ts";
 import type { Cleanup } from "../run-program.ts";
 
 const attempts = 10;
@@ -20,8 +21,18 @@ export interface JobRedis {
   readonly store: Store;
 }
 
+export interface RedisSettings {
+  readonly redis: string;
+  readonly redisCaFile: string | undefined;
+}
+
 /** `name` = of its connections, as Redis lists them. */
-export async function openJobRedis(url: string, name: string, cleanup: Cleanup): Promise<JobRedis> {
+export async function openJobRedis(
+  { redis: url, redisCaFile }: RedisSettings,
+  name: string,
+  cleanup: Cleanup,
+): Promise<JobRedis> {
+  await trustRedis(redisCaFile, cleanup);
   const options = { target: parseRedisUrl(url), name, commandTimeout: commandTimeoutMs };
   const redisClient = createRedisClient(await connectPatiently(options, cleanup.stopping));
   cleanup.add(() => redisClient.disconnect());

@@ -28,7 +28,7 @@ export async function runBackup(place: string, settings: BackupSettings): Promis
   return await runProgram({ ...programOptions({ host: "" }), endsByItself: true }, async (cleanup) => {
     const opened = await openPlace(place, settings);
     const encrypt = await encryptionFor(settings.recipients);
-    const { redisClient, store } = await openJobRedis(settings.redis, "jsonplane-backup", cleanup);
+    const { redisClient, store } = await openJobRedis(settings, "jsonplane-backup", cleanup);
     const beganAt = Date.now();
     const write = async (project: StoredProject): Promise<WrittenFile> => {
       const name = backupName(project.project, beganAt, settings.recipients.length > 0);

@@ -2,12 +2,15 @@
 // orders the deletion of what was selected. What a person must fix is a sentence and exit code 1; a
 // command line that does not say what is meant is refused with 2.
 
+import { readFile } from "node:fs/promises";
 import type { OutputFormat } from "../../core/env/settings.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { createTrust, InvalidAuthorities } from "../../core/redis/authorities.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
+import { trustedRedisCertificates } from "../../operator/certificates/redis-certificate.ts";
 import { installationId } from "../../operator/keyring/fleet-ring.ts";
 import { FleetRingUnusable, readRingSecret, ringSecretName } from "../../operator/keyring/ring-secret.ts";
 import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
@@ -156,11 +159,20 @@ async function withConnections(
 }
 
 async function connectToRedis(
-  { redis, redisSecret }: OrphansSettings,
+  { redis, redisSecret, redisTlsSecret, redisCaFile }: OrphansSettings,
   api: KubeApi,
   namespace: string,
 ): Promise<RedisClient> {
-  const found = redisSecret === undefined ? redis : await operatorRedisUrl(api, { namespace, name: redisSecret });
+  const trust = createTrust();
+  if (redisCaFile !== undefined) {
+    const text = await readFile(redisCaFile, "utf8").catch((cause: unknown) => {
+      throw new StartRefused(`--redis-ca-file ${redisCaFile} can't be read`, { cause });
+    });
+    trust(text);
+  }
+  if (redisTlsSecret !== undefined) trust(await trustedRedisCertificates(api, { namespace, name: redisTlsSecret }));
+  const found =
+    redisSecret === undefined ? redis : await operatorRedisUrl(api, { namespace, name: redisSecret }, redis);
   if (found === undefined)
     throw new StartRefused(`There is no Secret ${namespace}/${redisSecret}: is it the operator's namespace?`);
   const target = parseRedisUrl(found);
@@ -185,7 +197,14 @@ function refusalOf(error: unknown): string | undefined {
       "requires the verbs get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
     return error.status === 401 || error.status === 403 ? `${error.message}; ${needs}` : error.message;
   }
-  const reported = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, InventoryUnreadable];
+  const reported = [
+    StoreUnavailable,
+    StartRefused,
+    FleetRingUnusable,
+    RedisSecretUnusable,
+    InventoryUnreadable,
+    InvalidAuthorities,
+  ];
   return reported.some((kind) => error instanceof kind) ? (error as Error).message : whyNoApiServer(error);
 }
 

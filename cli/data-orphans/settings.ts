@@ -9,7 +9,9 @@ import {
   output,
   project,
   redis,
+  redisCaFile,
   redisSecret,
+  redisTlsSecret,
   timeout,
   yes,
 } from "../../core/env/settings.ts";
@@ -25,6 +27,11 @@ export const settings = {
   timeout,
   redis,
   redisSecret: { ...redisSecret, help: "Secret in the operator's namespace with the users of the Redis at --redis" },
+  redisTlsSecret: {
+    ...redisTlsSecret,
+    help: "Secret in the operator's namespace with the certificate of the Redis at --redis",
+  },
+  redisCaFile,
   kubeconfig,
   operatorNamespace,
 };

@@ -29,6 +29,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
 import { carryOutCopies } from "../../dataplane/transfer/carry-out-copies.ts";
 import { openAdminToken } from "../admin-token.ts";
+import { trustRedis } from "../redis-authorities.ts";
 import { type Cleanup, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { DataplaneSettings } from "./settings.ts";
@@ -59,6 +60,7 @@ async function start(options: DataplaneOptions, cleanup: Cleanup): Promise<void>
   const adminPort = await openAdminPort({ host: options.host, port: options.adminPort });
   cleanup.add(() => adminPort.close());
   const adminToken = await openAdminToken(options.adminTokenFile, logger, cleanup);
+  await trustRedis(options.redisCaFile, cleanup, logger);
   const keyring = await openKeyring(options.keyring, logger);
   cleanup.add(() => keyring.stop());
   const { stopping } = cleanup;

@@ -11,6 +11,7 @@ import {
   port,
   publicUrl,
   redis,
+  redisCaFile,
   replica,
   trustedProxies,
 } from "../../core/env/settings.ts";
@@ -18,6 +19,7 @@ import type { CommandSettings } from "../command.ts";
 
 export const settings = {
   redis,
+  redisCaFile,
   keyring,
   host: { ...host, fallback: "0.0.0.0" },
   port,

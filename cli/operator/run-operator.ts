@@ -11,6 +11,7 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
 import { apiServerOptions, operatorNamespace } from "../api-server.ts";
+import { trustRedis } from "../redis-authorities.ts";
 import { type Cleanup, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { OperatorSettings } from "./settings.ts";
@@ -22,9 +23,13 @@ export async function runOperator(options: OperatorSettings, fetchLimits?: Fetch
 
 async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: FetchLimits | undefined) {
   const { redis, publicUrl } = options;
-  const { credentials } = parseRedisUrl(redis);
+  const target = parseRedisUrl(redis);
+  const { credentials } = target;
   if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
     throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
+  }
+  if (options.redisTlsSecret !== undefined && !(target.tls && target.kind === "standalone")) {
+    throw new StartRefused("--redis-tls-secret makes the certificate of one server: --redis has to be a rediss:// URL");
   }
   const logger = createLogger({
     level: options.logLevel,
@@ -33,11 +38,13 @@ async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: F
   });
   cleanup.add(() => logger.flush());
   const apiServer = apiServerOptions(options.kubeconfig);
+  await trustRedis(options.redisCaFile, cleanup, logger);
   const adminToken = await openAdminToken(options.adminTokenFile, logger, cleanup);
   const running = await startOperator({
     settings: {
       redis,
       redisSecret: options.redisSecret,
+      redisTlsSecret: options.redisTlsSecret,
       namespace: options.operatorNamespace ?? (await operatorNamespace(apiServer)),
       watchNamespaces: options.watchNamespaces,
       identity: newIdentity(options.identity ?? hostname(), randomBytes),

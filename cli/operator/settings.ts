@@ -17,7 +17,9 @@ import {
   operatorNamespace,
   publicUrl,
   redis,
+  redisCaFile,
   redisSecret,
+  redisTlsSecret,
   watchNamespaces,
   workers,
 } from "../../core/env/settings.ts";
@@ -28,6 +30,8 @@ import type { CommandSettings } from "../command.ts";
 export const settings = {
   redis,
   redisSecret,
+  redisTlsSecret,
+  redisCaFile,
   publicUrl: { ...publicUrl, help: "URL at which clients reach the API; status.baseURL and tokens begin with it" },
   kubeconfig,
   operatorNamespace,

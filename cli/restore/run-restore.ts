@@ -78,7 +78,8 @@ function noteUntried({ dryRun }: RestoreSettings): void {
   if (dryRun) note(untriedText);
 }
 
-async function open({ redis, keyring: file }: RestoreSettings, cleanup: Cleanup) {
+async function open(settings: RestoreSettings, cleanup: Cleanup) {
+  const { keyring: file } = settings;
   const keyring = await followKeyring({
     async read() {
       return await readFile(file, "utf8").catch((cause: unknown) => {
@@ -88,7 +89,7 @@ async function open({ redis, keyring: file }: RestoreSettings, cleanup: Cleanup)
     onRefused: () => undefined,
   });
   cleanup.add(() => keyring.stop());
-  const { redisClient, store } = await openJobRedis(redis, "jsonplane-restore", cleanup);
+  const { redisClient, store } = await openJobRedis(settings, "jsonplane-restore", cleanup);
   const preparer = createCollectionPreparer(store, () => undefined);
   cleanup.add(() => preparer.close());
   return { keyring, redisClient, store, preparer };

@@ -107,6 +107,20 @@ export const redisSecret = {
   read: matching(dnsSubdomain, "the name of a Secret, such as jsonplane-redis"),
 } as const satisfies Setting<string>;
 
+export const redisTlsSecret = {
+  flag: "redis-tls-secret",
+  placeholder: "NAME",
+  help: "Secret in the operator's namespace with the certificate of the Redis at --redis, a rediss:// URL of one server; created if it is missing, and renewed",
+  read: matching(dnsSubdomain, "the name of a Secret, such as jsonplane-redis-tls"),
+} as const satisfies Setting<string>;
+
+export const redisCaFile = {
+  flag: "redis-ca-file",
+  placeholder: "FILE",
+  help: "File with certificates of authorities, PEM, that rediss:// is trusted by besides Node's own; read again when it changes",
+  read: readText,
+} as const satisfies Setting<string>;
+
 export const publicUrl = {
   flag: "public-url",
   placeholder: "URL",

@@ -43,13 +43,16 @@ export async function connect(options: ConnectOptions): Promise<IoredisClient> {
 
 /** Says where and why, never as whom. */
 function unreachable(target: RedisTarget, cause: unknown): StoreUnavailable {
-  const why = replyCode(cause) ?? (cause as NodeJS.ErrnoException | undefined)?.code;
-  return new StoreUnavailable(
-    `Redis at ${addressesOf(target)} can't be reached${why === undefined ? "" : `: ${why}`}`,
-    {
-      cause,
-    },
-  );
+  const code = replyCode(cause) ?? (cause as NodeJS.ErrnoException | undefined)?.code;
+  const why = code === undefined ? "" : `: ${code}${certificateFault(code)}`;
+  return new StoreUnavailable(`Redis at ${addressesOf(target)} can't be reached${why}`, { cause });
+}
+
+/** What a person should look at, of a code of OpenSSL. */
+function certificateFault(code: string): string {
+  return /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)
+    ? " (its certificate is of no authority that --redis-ca-file or NODE_EXTRA_CA_CERTS names)"
+    : "";
 }
 
 function addressesOf(target: RedisTarget): string {

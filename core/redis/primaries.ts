@@ -2,7 +2,8 @@
 // replication id. Redis draws a new one when a server starts, from whatever files, and when a
 // replica is promoted: an unknown id means that acknowledged writes may be missing.
 
-import { type DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { once } from "node:events";
+import { type DetailedPeerCertificate, TLSSocket, connect as tlsConnect } from "node:tls";
 import { Cluster, type Redis } from "ioredis";
 import { type IoredisClient, isReady } from "./connect.ts";
 
@@ -20,10 +21,10 @@ export interface Primary {
   /** Undefined when it doesn't say. Never rejects. */
   memory(): Promise<MemoryUse | undefined>;
   /**
-   * When its certificate, or one that signed it, expires first, in Unix milliseconds, as of the
-   * time of the connection. Undefined without TLS, and while it is away.
+   * When the certificate that it shows to new connections, or one that signed it, expires first, in
+   * Unix milliseconds. Undefined without TLS, and while it is away. Never rejects.
    */
-  certificateEnds(): number | undefined;
+  certificateEnds(): Promise<number | undefined>;
 }
 
 /** For a client that has one address; which server that leads to may change. */
@@ -52,13 +53,36 @@ function primary(name: string, server: Redis | undefined): Primary {
       );
       return used === undefined || max === undefined ? undefined : { usedBytes: Number(used), maxBytes: Number(max) };
     },
-    certificateEnds: () => (server?.stream instanceof TLSSocket ? endOfChain(server.stream) : undefined),
+    certificateEnds: async () => (server?.stream instanceof TLSSocket ? await shownEnd(server.stream) : undefined),
   };
 }
 
 /** The name of the primary of a slot, as the client knows it now. */
 export function primaryOfSlot(client: IoredisClient, slot: number): string {
   return client instanceof Cluster ? (client.slots[slot]?.[0] ?? onlyName) : onlyName;
+}
+
+const lookTimeoutMs = 3_000;
+
+/** By a connection of its own: the open one was made when another certificate may have been shown. */
+async function shownEnd(open: TLSSocket): Promise<number | undefined> {
+  const { remoteAddress: host, remotePort: port = 0, servername } = open;
+  const looking = tlsConnect({
+    host,
+    port,
+    ...(servername ? { servername } : {}),
+    // Dates are read, also of one that has expired; nothing is sent.
+    rejectUnauthorized: false,
+  });
+  try {
+    await once(looking, "secureConnect", { signal: AbortSignal.timeout(lookTimeoutMs) });
+    return endOfChain(looking);
+  } catch {
+    // The server can't be reached; callers ask again.
+    return undefined;
+  } finally {
+    looking.on("error", () => undefined).destroy();
+  }
 }
 
 function endOfChain(socket: TLSSocket): number | undefined {

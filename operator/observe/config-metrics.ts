@@ -202,7 +202,7 @@ function readRedis({ gauges }: Instruments, redisServers: ConfigGauges["redisSer
   );
   ofEach(
     "jsonplane_redis_certificate_expiry_timestamp_seconds",
-    "When the certificate of a primary of Redis ends, or one that signed it, as of the operator's connection; none without TLS",
+    "When the certificate of a primary of Redis ends, or one that signed it, as new connections see it; none without TLS",
     ({ certificateEnds }) => certificateEnds && certificateEnds / 1_000,
   );
 }

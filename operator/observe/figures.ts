@@ -182,7 +182,7 @@ export function lookAtRedis(redisClient: Pick<RedisClient, "primaries">): Promis
   const asked = redisClient.primaries().map(async (primary) => ({
     server: primary.name || "primary",
     memory: await primary.memory(),
-    certificateEnds: primary.certificateEnds(),
+    certificateEnds: await primary.certificateEnds(),
   }));
   return Promise.all(asked);
 }

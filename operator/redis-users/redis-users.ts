@@ -86,12 +86,18 @@ function sha256(text: string): string {
 
 /** Entries of the Secret. */
 const redisEntries = {
-  /** For the operator: a store URL with its user. */
+  /** For the operator: a store URL with its user, without TLS. */
   operatorUrl: "operator-url",
   /** For the data plane. */
   dataplaneUrl: "dataplane-url",
   /** For backups; an earlier version made none. */
   backupUrl: "backup-url",
+  /**
+   * The same two for a server that speaks TLS. Those above stay as they are: a rollback to one that
+   * doesn't needs them.
+   */
+  dataplaneTlsUrl: "dataplane-tls-url",
+  backupTlsUrl: "backup-tls-url",
   /** What Redis loads as its `aclfile`. */
   acl: "users.acl",
   /** The password of the user jsonplane-admin, for people. */
@@ -101,7 +107,7 @@ const redisEntries = {
 export interface RedisSecretDeps {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   readonly secret: ObjectName;
-  /** The store URL of the server, without a user. */
+  /** The store URL of the server, without a user; `rediss` where it speaks TLS. */
   readonly address: string;
   readonly random: Random;
 }
@@ -123,9 +129,10 @@ export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUser
   const { api, address } = deps;
   const secret = withBackupUrl(await ensured(deps), deps);
   const passwords = passwordsOf(secret);
-  const acl = aclFile(passwords);
-  if (entryOf(secret, redisEntries.acl) !== acl) {
-    const data = { ...(secret["data"] as JsonObject), [redisEntries.acl]: encoded(acl) };
+  const due = { [redisEntries.acl]: aclFile(passwords), ...tlsUrls(address, passwords) };
+  const present = secret["data"] as JsonObject;
+  const data = { ...present, ...encodedEntries(due) };
+  if (Object.entries(data).some(([entry, text]) => present[entry] !== text)) {
     await api.replace(secretType, { ...(secret as unknown as JsonObject), apiVersion: "v1", kind: "Secret", data });
   }
   return {
@@ -136,12 +143,16 @@ export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUser
 }
 
 /**
- * The operator's URL as the Secret says, for commands that make none; undefined when there is no
- * such Secret.
+ * `address` with the operator's user as the Secret says, for commands that make none; undefined
+ * when there is no such Secret.
  */
-export async function operatorRedisUrl(api: Pick<KubeApi, "get">, name: ObjectName): Promise<string | undefined> {
+export async function operatorRedisUrl(
+  api: Pick<KubeApi, "get">,
+  name: ObjectName,
+  address: string,
+): Promise<string | undefined> {
   const secret = await api.get(secretType, name);
-  return secret && entryOf(secret, redisEntries.operatorUrl);
+  return secret && withUser(address, "jsonplane-operator", passwordIn(secret, redisEntries.operatorUrl));
 }
 
 async function ensured(deps: RedisSecretDeps): Promise<KubeObject> {
@@ -162,7 +173,7 @@ async function ensured(deps: RedisSecretDeps): Promise<KubeObject> {
 function withBackupUrl(secret: KubeObject, { address, random }: RedisSecretDeps): KubeObject {
   const data = secret["data"] as JsonObject | undefined;
   if (data === undefined || redisEntries.backupUrl in data) return secret;
-  const url = withUser(address, "jsonplane-backup", mintPassword(random));
+  const url = withUser(plain(address), "jsonplane-backup", mintPassword(random));
   return { ...secret, data: { ...data, [redisEntries.backupUrl]: encoded(url) } };
 }
 
@@ -193,7 +204,8 @@ function unusable({ metadata: { namespace, name } }: KubeObject, what: string): 
   );
 }
 
-function newSecret({ secret: { namespace, name }, address, random }: RedisSecretDeps): JsonObject {
+function newSecret({ secret: { namespace, name }, address: given, random }: RedisSecretDeps): JsonObject {
+  const address = plain(given);
   const passwords: RedisPasswords = {
     "jsonplane-operator": mintPassword(random),
     "jsonplane-dataplane": mintPassword(random),
@@ -212,8 +224,24 @@ function newSecret({ secret: { namespace, name }, address, random }: RedisSecret
     kind: "Secret",
     metadata: { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } },
     type: "Opaque",
-    data: Object.fromEntries(Object.entries(entries).map(([entry, text]) => [entry, encoded(text)])),
+    data: encodedEntries(entries),
   };
+}
+
+function tlsUrls(address: string, passwords: RedisPasswords): Readonly<Record<string, string>> {
+  if (address === plain(address)) return {};
+  return {
+    [redisEntries.dataplaneTlsUrl]: withUser(address, "jsonplane-dataplane", passwords["jsonplane-dataplane"]),
+    [redisEntries.backupTlsUrl]: withUser(address, "jsonplane-backup", passwords["jsonplane-backup"]),
+  };
+}
+
+function plain(address: string): string {
+  return address.replace(/^rediss/, "redis");
+}
+
+function encodedEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(entries).map(([entry, text]) => [entry, encoded(text)]));
 }
 
 /** Passwords are letters and digits only: nothing is to be escaped. */

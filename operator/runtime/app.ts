@@ -6,6 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { FollowedToken } from "../../core/http/admin-port-access.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
+import { createTrust } from "../../core/redis/authorities.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/rules.ts";
 import { clusterLimits, type FetchLimits } from "../issuers/address-rules.ts";
@@ -98,7 +99,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const audit = createAuditLog(logger);
   const tools = { metrics, logger, audit, clock, timers, monotonic, random };
-  const context: OperatorContext = { settings, api, caches, guardRails, fetchLimits, ...tools };
+  const trust = createTrust();
+  const context: OperatorContext = { settings, api, caches, guardRails, fetchLimits, trust, ...tools };
   const admin = createAdminServer({
     metrics,
     notReady: () => credentials.fault() ?? notReady(caches, guardRails),

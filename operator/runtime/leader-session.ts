@@ -24,6 +24,7 @@ import type { WorkResult } from "../queue/workers.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
+import { type BundledRedis, createBundledRedis } from "./bundled-redis.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
@@ -52,6 +53,7 @@ export class LeaderSession {
   readonly revocations: Revocations;
   readonly issuers: LeaderIssuers;
   readonly #context: OperatorContext;
+  readonly #bundledRedis: BundledRedis;
   readonly #openRedis: typeof openRedis;
   readonly #leadership: Leadership;
   readonly #api: KubeApi;
@@ -137,6 +139,7 @@ export class LeaderSession {
       monotonic,
       audit: context.audit,
     });
+    this.#bundledRedis = createBundledRedis({ ...context, api: this.#api, random: randomBytes });
     this.#writer = createConfigWriter({
       open: () => this.#health.withKeyRing(() => this.#open()),
       confirm: () => leadership.confirm(),
@@ -230,8 +233,7 @@ export class LeaderSession {
     const { settings, clock, timers, monotonic, logger } = this.#context;
     const opened = await this.#openRedis({
       api: this.#api,
-      redis: settings.redis,
-      redisSecret: settings.redisSecret,
+      redisUrl: this.#bundledRedis.url,
       namespace: settings.namespace,
       adopt: settings.adopt,
       onDataLoss: settings.onDataLoss,
@@ -296,6 +298,7 @@ export class LeaderSession {
       verify: () => this.#verify(),
       rotateKeyRing: () => this.#health.withKeyRing(() => this.#rotateKeyRing()),
       lookAtRedis: this.redisLooks.look,
+      renewRedisCertificate: this.#bundledRedis.renewCertificate,
       refreshUsage: this.usage.refresh,
       refreshOrders: this.#orders.refresh,
       sweepOrphans: async () => {

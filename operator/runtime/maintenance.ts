@@ -27,6 +27,8 @@ export interface MaintenanceDeps extends OrphanedProjectsDeps {
    * begun, and regularly from then on.
    */
   readonly lookAtRedis: () => Promise<void>;
+  /** Of a Redis that comes with the installation. */
+  readonly renewRedisCertificate: () => Promise<void>;
   /** Counts of stored objects, and use of quotas: likewise. */
   readonly refreshUsage: () => Promise<void>;
   /** Orders about stored data that replicas carry out: likewise, and often while there are some. */
@@ -62,6 +64,7 @@ export interface Maintenance {
 const verifyMs = 2_000;
 const keyRingMs = 5_000;
 const redisLookMs = 15_000;
+const redisCertificateMs = 15_000;
 const usageMs = 60_000;
 const ordersMs = 2_000;
 const resyncMs = 600_000;
@@ -158,6 +161,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         }),
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
+        every(redisCertificateMs, "redis-certificate", deps.renewRedisCertificate),
         every(usageMs, "usage", deps.refreshUsage),
         every(ordersMs, "orders", deps.refreshOrders),
         every(orphansMs, "orphans", async () => {

@@ -23,14 +23,13 @@ import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
 import { createReplicaOrders } from "../publish/replica-orders.ts";
 import type { DataLossPolicy } from "../publish/store-identity.ts";
-import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-users.ts";
 import type { Random } from "../resolve/mint.ts";
 
 export interface OpenRedisDeps {
   readonly api: KubeApi;
-  readonly redis: string;
-  readonly redisSecret: string | undefined;
-  /** The operator's own, where the ring's Secret is, and that of Redis' users. */
+  /** The store URL, once it can be used. */
+  readonly redisUrl: () => Promise<string>;
+  /** The operator's own, where the ring's Secret is. */
   readonly namespace: string;
   /** Whether a person allowed taking the Redis over. */
   readonly adopt: boolean;
@@ -106,7 +105,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
 
 /** Rejects with StoreUnavailable while Redis is away, and where it has no JSON. */
 async function connectToRedis(deps: OpenRedisDeps): Promise<RedisClient> {
-  const target = parseRedisUrl(await redisUrl(deps));
+  const target = parseRedisUrl(await deps.redisUrl());
   const redisClient = createRedisClient(
     await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs }),
   );
@@ -122,11 +121,4 @@ async function connectToRedis(deps: OpenRedisDeps): Promise<RedisClient> {
 /** Whose configuration a Redis holds; undefined = no installation's. */
 export async function ownerIn(redisClient: RedisClient): Promise<string | undefined> {
   return optionalText(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
-}
-
-async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenRedisDeps): Promise<string> {
-  if (redisSecret === undefined) return redis;
-  const users = await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
-  await applyRedisUsers(users);
-  return users.url;
 }

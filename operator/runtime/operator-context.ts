@@ -6,6 +6,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { HostRule } from "../../core/env/host-rules.ts";
 import type { IssuerRule } from "../../core/env/issuer-rules.ts";
 import type { Logger } from "../../core/log/logger.ts";
+import type { TrustAuthorities } from "../../core/redis/authorities.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { FollowedGuardRails } from "../guard-rails/rules.ts";
 import type { FetchLimits } from "../issuers/address-rules.ts";
@@ -23,6 +24,11 @@ export interface OperatorSettings {
    * URL says all.
    */
   readonly redisSecret: string | undefined;
+  /**
+   * Secret of the own namespace with the certificate of that Redis, made when it is missing, and
+   * renewed; absent = somebody else makes one, or there is no TLS.
+   */
+  readonly redisTlsSecret: string | undefined;
   /** Namespace of the operator's own Lease and key ring. */
   readonly namespace: string;
   /** None = all. */
@@ -56,6 +62,8 @@ export interface OperatorContext {
   /** Absent = there are none. */
   readonly guardRails: FollowedGuardRails | undefined;
   readonly fetchLimits: FetchLimits;
+  /** For a certificate of Redis that the operator makes. */
+  readonly trust: TrustAuthorities;
   readonly metrics: OperatorMetrics;
   readonly logger: Logger;
   readonly audit: AuditLog;

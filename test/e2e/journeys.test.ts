@@ -24,6 +24,9 @@ const load = "e2e-load";
 const shop = "e2e-bookshop";
 const system = ["-n", systemNamespace] as const;
 const minutes = 60_000;
+const otherValues = ["--set", "dataplane.logLevel=warn,operator.workers=4"] as const;
+/** As earlier versions were: to switch it restarts Redis. */
+const withoutTls = ["--set", "redis.bundled.tls.enabled=false"] as const;
 
 let target: Target;
 let traffic: PodTraffic;
@@ -77,6 +80,17 @@ async function expectUnharmed(): Promise<void> {
   expect(failures).toEqual([]);
   expect(unavailable).toBe(0);
   expect(acknowledged).toBeGreaterThan(20);
+}
+
+/** Values are read, and nothing but 503 was answered since the chapter before. */
+async function expectRedisBack(): Promise<void> {
+  await eventually(async () => expect(await asked(`${load}/load/json/settings/colour`)).toBe('"green"'), {
+    withinMs: minutes,
+  });
+  const { failures } = await traffic.chapter();
+  // Without a ready replica the Service has nobody to send to: connections are refused or not
+  // answered, for a moment.
+  expect(failures.filter((failure) => /: [0-9]{3} /.test(failure))).toEqual([]);
 }
 
 async function lease(): Promise<string> {
@@ -133,7 +147,7 @@ describe("an installation", () => {
   upgradeJourney("comes up with helm install, in a namespace that holds pods to the standard restricted", async () => {
     await target.kubectl("create", "namespace", systemNamespace);
     await target.kubectl("label", "namespace", systemNamespace, "pod-security.kubernetes.io/enforce=restricted");
-    await target.rollOut("install", target.from);
+    await target.rollOut("install", target.from, ...(target.from.chart === target.to.chart ? withoutTls : []));
     expect(await target.helm("test", release, ...system)).toContain("Succeeded");
   });
 
@@ -152,13 +166,31 @@ describe("an installation", () => {
   });
 
   upgradeJourney("is upgraded from an earlier commit, image, chart and values, without a failed request", async () => {
-    await target.rollOut("upgrade", target.to, "--set", "dataplane.logLevel=warn,operator.workers=4");
+    await target.rollOut("upgrade", target.to, ...otherValues, ...withoutTls);
     await settled(2);
     // In a version of the API that the earlier commit doesn't have.
     await target.apply((await readFile(loadProject, "utf8")).replaceAll(/io\/v1alpha1$/gm, "io/v1beta1"), load);
     await ready(load);
     await expectUnharmed();
   });
+
+  upgradeJourney(
+    "goes over to TLS between its parts, and back: 503 while its Redis restarts, and no loss",
+    async () => {
+      const steps = {
+        tls: () => target.rollOut("upgrade", target.to, ...otherValues),
+        plain: () => target.helm("rollback", release, "2", ...system, "--wait", "--timeout", "240s"),
+      };
+      for (const [name, step] of Object.entries(steps)) {
+        await step();
+        await target.kubectl("rollout", "status", ...system, "statefulset/jsonplane-redis", "--timeout=180s");
+        await settled(2);
+        await expectRedisBack();
+        await changed(name);
+      }
+      await expectSoon();
+    },
+  );
 
   journey("lets a pod in by its ServiceAccount's token, and no pod of another ServiceAccount", async () => {
     const kubernetes = { name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] } };
@@ -194,13 +226,7 @@ describe("an installation", () => {
     await target.kubectl("delete", "pod", "jsonplane-redis-0", ...system, "--grace-period=0", "--force");
     await target.kubectl("rollout", "status", ...system, "statefulset/jsonplane-redis", "--timeout=180s");
     await settled(2);
-    await eventually(async () => expect(await asked(`${load}/load/json/settings/colour`)).toBe('"green"'), {
-      withinMs: minutes,
-    });
-    const { failures } = await traffic.chapter();
-    // Without a ready replica the Service has nobody to send to: connections are refused or not
-    // answered, for a moment.
-    expect(failures.filter((failure) => /: [0-9]{3} /.test(failure))).toEqual([]);
+    await expectRedisBack();
     await changed("redis");
     await expectSoon();
   });

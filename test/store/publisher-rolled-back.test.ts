@@ -273,6 +273,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     verify: async () => undefined,
     rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,
+    renewRedisCertificate: async () => undefined,
     refreshUsage: async () => undefined,
     refreshOrders: async () => undefined,
     sweepOrphans: async () => undefined,

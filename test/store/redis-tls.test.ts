@@ -1,10 +1,11 @@
 // A Redis that is spoken to over TLS: whose certificate is believed, and when it ends.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rereadCertificate } from "../../operator/certificates/redis-certificate.ts";
 import { lookAtRedis } from "../../operator/observe/figures.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -13,6 +14,7 @@ import {
   makeRedisCertificate,
   type RedisCertificate,
 } from "../support/redis/redis-certificate.ts";
+import { makeCertificate } from "../support/tls/certificates.ts";
 
 const usual = getCACertificates("default");
 const dayMs = 24 * 3_600_000;
@@ -70,6 +72,19 @@ test("of a certificate and what signed it, the end that comes first is told", as
   const { certificate } = await redisWith({ ends: inDays(30), authorityEnds });
   setDefaultCACertificates([...usual, certificate.authority]);
   expect(await looked(certificate.url)).toMatchObject([{ certificateEnds: authorityEnds.getTime() }]);
+});
+
+test("a certificate that the server read again is seen at once, by a client that connected before", async () => {
+  const { redis, certificate } = await redisWith({ ends: inDays(30), authorityEnds: inDays(300) });
+  setDefaultCACertificates([...usual, certificate.authority]);
+  const redisClient = await openRedisClient(certificate.url);
+  const ends = inDays(60);
+  const renewed = makeCertificate({ ends, authorityEnds: inDays(300) });
+  const files = certificate.args.filter((each) => each.startsWith("/"));
+  await Promise.all([writeFile(files[0] ?? "", renewed.certificate), writeFile(files[1] ?? "", renewed.key)]);
+  await rereadCertificate(redis.url);
+  expect(await lookAtRedis(redisClient)).toMatchObject([{ certificateEnds: ends.getTime() }]);
+  redisClient.disconnect();
 });
 
 test.each([

@@ -40,6 +40,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "publish",
     "keyring",
     "redis-users",
+    "certificates",
     "stored-data",
     "deletion",
     "status",

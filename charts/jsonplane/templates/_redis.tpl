@@ -9,6 +9,33 @@
 {{- printf "%s-redis-users" (include "jsonplane.fullname" .) -}}
 {{- end -}}
 
+{{/* Not empty where the bundled Redis speaks TLS. */}}
+{{- define "jsonplane.redisTls" -}}
+{{- with .Values.redis.bundled }}{{ if and .enabled .tls.enabled }}yes{{ end }}{{ end -}}
+{{- end -}}
+
+{{/* Not empty where the operator makes the certificate of the bundled Redis: the name of its Secret. */}}
+{{- define "jsonplane.redisOwnTlsSecret" -}}
+{{- if and (include "jsonplane.redisTls" .) (not .Values.redis.bundled.tls.existingSecret.name) -}}
+{{- printf "%s-redis-tls" (include "jsonplane.fullname" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of the bundled Redis' certificate, where it speaks TLS. */}}
+{{- define "jsonplane.redisTlsSecret" -}}
+{{- include "jsonplane.redisOwnTlsSecret" . | default .Values.redis.bundled.tls.existingSecret.name -}}
+{{- end -}}
+
+{{/* What programs trust Redis by, as the YAML of a `name` and a `key`; empty = what Node trusts. */}}
+{{- define "jsonplane.redisCa" -}}
+{{- $external := .Values.redis.external.caSecret -}}
+{{- if include "jsonplane.redisTls" . -}}
+{{- dict "name" (include "jsonplane.redisTlsSecret" .) "key" "ca.crt" | toYaml -}}
+{{- else if and (not .Values.redis.bundled.enabled) $external.name -}}
+{{- pick $external "name" "key" | toYaml -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Refuses what would leave the programs without a Redis, or with two. */}}
 {{- define "jsonplane.checkRedis" -}}
 {{- $external := .Values.redis.external -}}
@@ -68,17 +95,22 @@
 {{/* Environment variables of a program. dict "root" $ "program" "operator", "dataplane" or "backup" */}}
 {{- define "jsonplane.redisEnv" -}}
 {{- $external := .root.Values.redis.external -}}
+{{- $tls := include "jsonplane.redisTls" .root -}}
 - name: JSONPLANE_REDIS
 {{- if .root.Values.redis.bundled.enabled }}
 {{- if eq .program "operator" }}
-  value: redis://{{ include "jsonplane.redisName" .root }}.{{ .root.Release.Namespace }}.svc:6379
+  value: {{ ternary "rediss" "redis" (not (empty $tls)) }}://{{ include "jsonplane.redisName" .root }}.{{ .root.Release.Namespace }}.svc:6379
 - name: JSONPLANE_REDIS_SECRET
   value: {{ include "jsonplane.redisSecret" .root }}
+{{- with include "jsonplane.redisOwnTlsSecret" .root }}
+- name: JSONPLANE_REDIS_TLS_SECRET
+  value: {{ . }}
+{{- end }}
 {{- else }}
   valueFrom:
     secretKeyRef:
       name: {{ include "jsonplane.redisSecret" .root }}
-      key: {{ .program }}-url
+      key: {{ .program }}{{ if $tls }}-tls{{ end }}-url
 {{- end }}
 {{- else if $external.url }}
   value: {{ $external.url | quote }}
@@ -88,14 +120,21 @@
       name: {{ $external.existingSecret.name }}
       key: {{ get $external.existingSecret (printf "%sKey" .program) }}
 {{- end }}
-{{- if and (not .root.Values.redis.bundled.enabled) $external.caSecret.name }}
-- name: NODE_EXTRA_CA_CERTS
-  value: /etc/jsonplane/redis-ca/{{ $external.caSecret.key }}
+{{- with include "jsonplane.redisCaOf" . | fromYaml }}
+- name: JSONPLANE_REDIS_CA_FILE
+  value: /etc/jsonplane/redis-ca/{{ .key }}
 {{- end }}
 {{- end -}}
 
+{{/* What a program reads from a mounted Secret: an operator that makes the certificate can't wait for it. dict as above */}}
+{{- define "jsonplane.redisCaOf" -}}
+{{- if not (and (eq .program "operator") (include "jsonplane.redisOwnTlsSecret" .root)) -}}
+{{- include "jsonplane.redisCa" .root -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "jsonplane.redisCaMount" -}}
-{{- if and (not .Values.redis.bundled.enabled) .Values.redis.external.caSecret.name }}
+{{- if include "jsonplane.redisCaOf" . }}
 - name: redis-ca
   mountPath: /etc/jsonplane/redis-ca
   readOnly: true
@@ -103,12 +142,12 @@
 {{- end -}}
 
 {{- define "jsonplane.redisCaVolume" -}}
-{{- if and (not .Values.redis.bundled.enabled) .Values.redis.external.caSecret.name }}
+{{- with include "jsonplane.redisCaOf" . | fromYaml }}
 - name: redis-ca
   secret:
-    secretName: {{ .Values.redis.external.caSecret.name }}
+    secretName: {{ .name }}
     items:
-      - key: {{ .Values.redis.external.caSecret.key }}
-        path: {{ .Values.redis.external.caSecret.key }}
+      - key: {{ .key }}
+        path: {{ .key }}
 {{- end }}
 {{- end -}}

@@ -18,6 +18,7 @@ process.exitCode = await runDataplane({
   ...values,
   port: Number(values.port),
   adminPort: Number(values["admin-port"]),
+  redisCaFile: undefined,
   adminTokenFile: undefined,
   publicUrl: undefined,
   trustedProxies: [],

@@ -60,6 +60,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     verify: () => call("verify"),
     rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
+    renewRedisCertificate: async () => undefined,
     refreshUsage: () => call("stored"),
     refreshOrders: async () => undefined,
     sweepOrphans: () => call("sweep"),

@@ -58,6 +58,7 @@ export function sessionContext({
     caches,
     guardRails: undefined,
     fetchLimits: clusterLimits,
+    trust: ignore,
     clock: systemClock,
     logger: { info: ignore, warn, debug: ignore, error: ignore } as never,
     audit: { write: ignore },
@@ -65,6 +66,7 @@ export function sessionContext({
     settings: {
       redis: "redis://127.0.0.1:1",
       redisSecret: undefined,
+      redisTlsSecret: undefined,
       namespace: "jsonplane-system",
       watchNamespaces: [],
       identity: "one",
