@@ -64,7 +64,7 @@ export function primaryOfSlot(client: IoredisClient, slot: number): string {
 
 const lookTimeoutMs = 3_000;
 
-/** By a connection of its own: the open one was made when another certificate may have been shown. */
+/** By a connection of its own: when the open one was made, another one may have been shown. */
 async function shownEnd(open: TLSSocket): Promise<number | undefined> {
   const { remoteAddress: host, remotePort: port = 0, servername } = open;
   const looking = tlsConnect({

@@ -81,10 +81,17 @@ it("a backup gets the Redis user that can only read, and no key ring; a restore 
     const redis = env.find((variable) => variable.name === "JSONPLANE_REDIS")?.valueFrom?.secretKeyRef.key;
     return [redis, volumeMounts.map((mount) => [mount.name, mount.readOnly])];
   };
-  expect(given("backup")).toEqual(["backup-url", [["backups", false]]]);
-  expect(given("restore")).toEqual([
-    "dataplane-url",
+  expect(given("backup")).toEqual([
+    "backup-tls-url",
     [
+      ["redis-ca", true],
+      ["backups", false],
+    ],
+  ]);
+  expect(given("restore")).toEqual([
+    "dataplane-tls-url",
+    [
+      ["redis-ca", true],
       ["backups", true],
       ["keyring", true],
     ],
@@ -94,7 +101,8 @@ it("a backup gets the Redis user that can only read, and no key ring; a restore 
 it("a bucket takes the place of the volume, with its credentials from a Secret and its port open", async () => {
   const { podOf, text } = await backups(...bucket);
   const [{ args, env }] = podOf("backup")?.containers ?? [{ args: [], env: [] }];
-  expect([podOf("backup")?.volumes, args[1]]).toEqual([undefined, "s3://bucket/p/q"]);
+  expect(podOf("backup")?.volumes).toEqual([expect.objectContaining({ name: "redis-ca" })]);
+  expect(args[1]).toBe("s3://bucket/p/q");
   expect(env).toContainEqual({
     name: "JSONPLANE_S3_SECRET_ACCESS_KEY",
     valueFrom: { secretKeyRef: { name: "s", key: "secret-access-key" } },
