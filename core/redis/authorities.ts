@@ -24,7 +24,7 @@ export function createTrust(): TrustAuthorities {
 }
 
 /** Each in PEM. Throws InvalidAuthorities. */
-export function readCertificates(text: string): readonly string[] {
+function readCertificates(text: string): readonly string[] {
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new InvalidAuthorities("There is no certificate in it: it needs to be PEM");
   try {
