@@ -11,6 +11,7 @@ import { crdFolder } from "../../tools/read-crds.ts";
 import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { failureReport } from "./failure-report.ts";
+import { askerIn, startAsker } from "./network.ts";
 import { installBehindSentinels, losePrimary, removeSentinels } from "./primary-loss.ts";
 import { openTarget, release, systemNamespace, type Target } from "./target.ts";
 import { answersToPodOf } from "./token-pod.ts";
@@ -209,6 +210,25 @@ describe("an installation", () => {
     for (const refused of [other, astray]) {
       expect(refused).toMatchObject({ created: 401, whoami: { code: "invalid_credentials" } });
     }
+    await expectUnharmed();
+  });
+
+  journey("lets strangers reach the API alone, what watches it also metrics, and its own programs Redis", async () => {
+    await target.kubectl("create", "namespace", "monitoring");
+    const askers = await Promise.all([
+      startAsker(target, shop, "stranger"),
+      startAsker(target, systemNamespace, "neighbour"),
+      startAsker(target, "monitoring", "prometheus"),
+      askerIn(target, systemNamespace, "deploy/jsonplane-operator"),
+    ]);
+    const strangers = { api: true, metrics: false, redis: false };
+    const expected = [strangers, strangers, { ...strangers, metrics: true }, { ...strangers, redis: true }];
+    // What enforces policies knows of a pod some moments after its start.
+    await eventually(async () => expect(await Promise.all(askers.map((ask) => ask()))).toEqual(expected), {
+      withinMs: minutes,
+    });
+    await target.kubectl("delete", "namespace", "monitoring", "--wait=false");
+    await target.kubectl("delete", "pod", "neighbour", ...system);
     await expectUnharmed();
   });
 

@@ -33,6 +33,7 @@ export const machineParts: readonly Part[] = [
   program("runc", "runc"),
   program("iptables", "iptables"),
   program("conntrack", "conntrack"),
+  program("ipset", "ipset"),
   debianProgram({ name: "openssl", package: "openssl", ways: otherWays, versionArgs: ["version"] }),
   debianProgram({ name: "ip", package: "iproute2", ways: otherWays }),
   program("unshare", "util-linux"),

@@ -59,6 +59,11 @@ keep kubelet "$KUBELET" --kubeconfig "$admin" --config "$FOLDER/kubelet.yaml" --
   --node-ip "$NODE_ADDRESS"
 keep kube-proxy "$KUBE_PROXY" --kubeconfig "$admin" --hostname-override "$NODE_NAME" --bind-address "$NODE_ADDRESS" \
   --cluster-cidr "$POD_NETWORK" --conntrack-max-per-core 0
+# It enforces NetworkPolicies. Until the node is registered, it ends and is started again. It lets
+# packets out before kube-proxy refuses those to a Service without a ready pod: a route does that.
+ip rule add iif pods to "$SERVICE_NETWORK" unreachable
+keep kube-router "$KUBE_ROUTER" --run-firewall --run-router=false --run-service-proxy=false --enable-cni=false \
+  --kubeconfig "$admin" --hostname-override "$NODE_NAME" --service-cluster-ip-range "$SERVICE_NETWORK" --health-port 0
 keep coredns "$COREDNS" -conf "$FOLDER/Corefile"
 if [ -n "${METRICS_SERVER:-}" ]; then
   keep metrics-server "$METRICS_SERVER" --kubeconfig "$admin" --authentication-kubeconfig "$admin" \

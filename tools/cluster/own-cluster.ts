@@ -83,6 +83,7 @@ async function startSupervisor(layout: ClusterLayout, programs: NodePrograms, nu
       KUBE_SCHEDULER: programs.kubeScheduler,
       KUBELET: programs.kubelet,
       KUBE_PROXY: programs.kubeProxy,
+      KUBE_ROUTER: programs.kubeRouter,
       COREDNS: programs.coredns,
       ...(programs.metricsServer !== undefined && { METRICS_SERVER: programs.metricsServer }),
     },
@@ -202,7 +203,16 @@ async function supervisorId(layout: ClusterLayout): Promise<number | undefined> 
 
 async function lastLogs(layout: ClusterLayout): Promise<string> {
   const texts: string[] = [];
-  for (const name of ["supervisor", "containerd", "etcd", "kube-apiserver", "kubelet", "coredns", "metrics-server"]) {
+  for (const name of [
+    "supervisor",
+    "containerd",
+    "etcd",
+    "kube-apiserver",
+    "kubelet",
+    "kube-router",
+    "coredns",
+    "metrics-server",
+  ]) {
     const text = await readFile(join(layout.folder, "log", `${name}.log`), "utf8").catch(() => "");
     const end = text.trim().split("\n").slice(-5).join("\n");
     texts.push(`-- ${name}\n${end}`);

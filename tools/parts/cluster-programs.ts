@@ -1,5 +1,5 @@
 // The programs that make a node of a machine, in addition to those of kubernetes.ts: scheduler,
-// kubelet, kube-proxy, CoreDNS, metrics-server and the pause program. Each is found in the folder
+// kubelet, kube-proxy, kube-router, CoreDNS, metrics-server and the pause program. Each is found in the folder
 // that the environment names, on the PATH, in the cache, or built once with Go.
 
 import { builtProgram } from "./built-program.ts";
@@ -10,7 +10,7 @@ import { requirePart } from "./part.ts";
 const folderVariable = "JSONPLANE_CLUSTER_PROGRAMS";
 const ways: readonly string[] = [
   "install Go 1.21 or newer (Debian, Ubuntu: sudo apt-get install golang) and run this again",
-  `or set ${folderVariable} to a folder that holds kube-scheduler, kubelet, kube-proxy, coredns and metrics-server`,
+  `or set ${folderVariable} to a folder that holds kube-scheduler, kubelet, kube-proxy, kube-router, coredns and metrics-server`,
   "or use a cluster of your own: kind, or any that a kubeconfig points to",
 ];
 const dnsRelease = "1.12.4";
@@ -32,6 +32,19 @@ export const coredns = builtProgram({
   version: dnsRelease,
   cached: `coredns-${dnsRelease}`,
   suits: () => true,
+});
+
+/** Enforces NetworkPolicies; it routes nothing here. It says its path before its version. */
+export const kubeRouter = builtProgram({
+  name: "kube-router",
+  module: "kube-router",
+  package: "github.com/cloudnativelabs/kube-router/v2/cmd/kube-router",
+  takes: "some 2 minutes",
+  ways,
+  folderVariable,
+  versionArgs: [],
+  cached: "kube-router-2.1.0",
+  suits: () => false,
 });
 
 /** Only `make cluster` has it, for `kubectl top` and autoscaling; clusters of tests go without. */
@@ -65,6 +78,7 @@ export interface ClusterPrograms extends KubernetesPrograms {
   readonly kubeScheduler: string;
   readonly kubelet: string;
   readonly kubeProxy: string;
+  readonly kubeRouter: string;
   readonly coredns: string;
   readonly pause: string;
 }
@@ -76,6 +90,7 @@ export async function findClusterPrograms(env: Environment): Promise<ClusterProg
     kubeScheduler: await requirePart(env, kubeScheduler),
     kubelet: await requirePart(env, kubelet),
     kubeProxy: await requirePart(env, kubeProxy),
+    kubeRouter: await requirePart(env, kubeRouter),
     coredns: await requirePart(env, coredns),
     pause: await requirePart(env, pause),
   };

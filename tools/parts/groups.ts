@@ -6,7 +6,7 @@ import { machineParts, requireNodeMachine } from "../cluster/machine.ts";
 import { bringParts } from "./bring-parts.ts";
 import type { Environment } from "./cache.ts";
 import { chromium } from "./chromium.ts";
-import { coredns, kubelet, kubeProxy, kubeScheduler, metricsServer, pause } from "./cluster-programs.ts";
+import { coredns, kubelet, kubeProxy, kubeRouter, kubeScheduler, metricsServer, pause } from "./cluster-programs.ts";
 import { upgradedFrom } from "./earlier-version.ts";
 import { foreignCrds } from "./foreign-crds.ts";
 import { helm, helm3 } from "./helm.ts";
@@ -41,6 +41,7 @@ const fixed = {
   process: [...redis, ...kubernetes, chromium, nginx, openapiTypescript, s3Server],
   operator: [...redis, ...kubernetes, helm],
   chart: [...kubernetes, helm, lua, foreignCrds],
+  kubernetes: [...redis, ...kubernetes, helm, lua, foreignCrds],
   observability: [...redis, ...kubernetes, prometheus, promLabelProxy],
   demo: [...redis, ...kubernetes],
   chaos: [...redis, ...kubernetes],
@@ -93,11 +94,27 @@ export async function bringPartsOf(group: PartGroup): Promise<void> {
   await bringParts(process.env, await partsOf(group, process.env));
 }
 
+/**
+ * The parts of the group `kubernetes` are there, of that minor version; returns the environment that
+ * names them.
+ */
+export async function bringKubernetes(minor: string): Promise<Environment> {
+  const env: Record<string, string | undefined> = { ...process.env, KUBEBUILDER_ASSETS: "" };
+  // What another parts step has named is of the newest version.
+  for (const { variable } of kubernetes) if (variable !== undefined) delete env[variable];
+  env.JSONPLANE_KUBERNETES_VERSION = minor;
+  await bringParts(env, fixed.kubernetes);
+  return env;
+}
+
 /** Of those that are here and have one, by name, and of Node. */
-export async function partVersions(group: PartGroup): Promise<Readonly<Record<string, string>>> {
+export async function partVersions(
+  group: PartGroup,
+  env: Environment = process.env,
+): Promise<Readonly<Record<string, string>>> {
   const versions: Record<string, string> = { node: process.versions.node };
-  for (const part of await partsOf(group, process.env)) {
-    const found = await part.find(process.env);
+  for (const part of await partsOf(group, env)) {
+    const found = await part.find(env);
     const version = found && (await part.versionOf(found));
     if (version !== undefined) versions[part.name] = version;
   }
@@ -138,5 +155,5 @@ function unique(parts: readonly Part[]): readonly Part[] {
 async function clusterParts(env: Environment): Promise<readonly Part[]> {
   if ((await chooseFlavour(env)) === "kind") return [kubectl];
   requireNodeMachine();
-  return [...kubernetes, kubelet, kubeScheduler, kubeProxy, coredns, pause, ...machineParts];
+  return [...kubernetes, kubelet, kubeScheduler, kubeProxy, kubeRouter, coredns, pause, ...machineParts];
 }
