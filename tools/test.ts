@@ -7,6 +7,8 @@
 //   `npm run spec` reads
 // - `test nightly`: the same with many cases instead of few, then what takes too long for a commit
 // - `test valkey`: those tests of `store` and `http` that a commit must pass on Valkey, too
+// - `test kubernetes [MINOR …]`: some tests of `operator` and `chart` on older versions of
+//   Kubernetes, all that can be built by default; the nightly tier runs them on the oldest
 // - `test PROJECT`: the parts of one kind of test, then vitest, which gets the further arguments
 //
 // The last line of check, test and nightly is `N passed, N failed`. A failed check, a skipped test
@@ -15,17 +17,19 @@
 import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { bringPartsOf, partVersions } from "./parts/groups.ts";
+import { bringKubernetes, bringPartsOf, partVersions } from "./parts/groups.ts";
+import { kubernetesMinors } from "./parts/kubernetes.ts";
 import { WrongArguments } from "./script-arguments.ts";
 import { checkRows, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 import { startScript } from "./start-script.ts";
 import { type FullRun, writeFullRun } from "./test-run/full-run.ts";
 import { runNightlySteps } from "./test-run/nightly-steps.ts";
+import { runOnKubernetes } from "./test-run/on-kubernetes.ts";
 import { type Lane, printTimes, projects, runGroup, runTests } from "./test-run/run-tests.ts";
 import { runStaticChecks, staticChecks } from "./test-run/static-checks.ts";
 import { treeState } from "./test-run/tree-state.ts";
-import { joinVerdicts } from "./test-run/vitest-report.ts";
+import { joinVerdicts, type Verdicts } from "./test-run/vitest-report.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();
@@ -86,25 +90,40 @@ async function test([name, ...args]: readonly string[]): Promise<number> {
     const { complaints, ...counts } = await runTests(root, [onValkey]);
     return summary([], complaints, counts);
   }
+  if (name === "kubernetes") return await testOnKubernetes(args);
   const project = projects.find((each) => each === name);
-  if (project === undefined) throw new WrongArguments(`${name}: there are nightly, valkey, ${projects.join(", ")}`);
+  if (project === undefined)
+    throw new WrongArguments(`${name}: there are nightly, valkey, kubernetes, ${projects.join(", ")}`);
   await bringPartsOf(project);
   return await runGroup(root, project, args);
 }
 
+async function testOnKubernetes(asked: readonly string[]): Promise<number> {
+  const unknown = asked.find((minor) => !kubernetesMinors.includes(minor));
+  if (unknown !== undefined) throw new WrongArguments(`${unknown}: there are ${kubernetesMinors.join(", ")}`);
+  const verdicts: Verdicts[] = [];
+  const minors = asked.length > 0 ? asked : kubernetesMinors.slice(0, -1);
+  for (const minor of minors) verdicts.push(await runOnKubernetes(root, minor));
+  const { complaints, ...counts } = joinVerdicts(verdicts);
+  return summary([], complaints, counts);
+}
+
 async function nightly(): Promise<number> {
   await bringPartsOf("nightly");
+  const [oldest = ""] = kubernetesMinors;
+  await bringKubernetes(oldest);
   process.env.JSONPLANE_TEST_TIER = "nightly";
   process.env.JSONPLANE_TEST_SEED ??= String(1 + Math.floor(Math.random() * 1_000_000_000));
   console.log(`Nightly tier, seed ${process.env.JSONPLANE_TEST_SEED} (JSONPLANE_TEST_SEED repeats it)`);
   const run = await runAll();
+  const onOldest = await runOnKubernetes(root, oldest);
   const steps = await runNightlySteps(root, process.env.JSONPLANE_TEST_SEED);
   const failed = steps.filter((step) => !step.passed);
   return finish({
     ...run,
-    complaints: [...run.complaints, ...failed.map((step) => `nightly step ${step.name}`)],
-    passed: run.passed + steps.length - failed.length,
-    failed: run.failed + failed.length,
+    complaints: [...run.complaints, ...onOldest.complaints, ...failed.map((step) => `nightly step ${step.name}`)],
+    passed: run.passed + onOldest.passed + steps.length - failed.length,
+    failed: run.failed + onOldest.failed + failed.length,
   });
 }
 

@@ -91,7 +91,7 @@ it.each([
   ["check.yml", ["make check", "make test"], ["pull_request", "push"]],
   ["e2e.yml", ["make e2e"], ["pull_request", "push", "schedule"]],
   ["engines.yml", ["npm test -- store", "npm test -- http"], ["pull_request", "schedule", "workflow_dispatch"]],
-  ["nightly.yml", ["npm test -- nightly"], ["schedule", "workflow_dispatch"]],
+  ["nightly.yml", ["npm test -- nightly", "npm test -- kubernetes"], ["schedule", "workflow_dispatch"]],
   ["release.yml", ["make check"], ["push"]],
 ])("%s runs its tiers of tests, %j, on %j", (name, commands, events) => {
   const workflow = parse(texts[names.indexOf(name)] ?? "") as Workflow;

@@ -27,6 +27,8 @@ export interface GoBuild {
   readonly name: string;
   /** Folder under tools/parts/go/. */
   readonly module: string;
+  /** Another file of that folder than its go.mod, for a second version; its go.sum is beside it. */
+  readonly modFile?: string;
   readonly package: string;
   /** Further options of the linker. */
   readonly linkerFlags?: string;
@@ -44,7 +46,8 @@ export async function buildWithGo(
   const go = await findGo(env, build);
   const cwd = fileURLToPath(new URL(`go/${build.module}`, import.meta.url));
   const options: RunOptions = { cwd, env: { CGO_ENABLED: "0", GOWORK: "off", ...thisMachine }, timeout, signal };
-  const flags = ["-mod=readonly", "-buildvcs=false", `-ldflags=${`-s -w ${build.linkerFlags ?? ""}`.trim()}`];
+  const modFile = `-modfile=${build.modFile ?? "go.mod"}`;
+  const flags = ["-mod=readonly", modFile, "-buildvcs=false", `-ldflags=${`-s -w ${build.linkerFlags ?? ""}`.trim()}`];
   onProgress("fetching modules");
   const stale = ["list", "-deps", "-f", "{{if .Stale}}.{{end}}", ...flags, build.package];
   const listed = await runCommand(go, stale, options);

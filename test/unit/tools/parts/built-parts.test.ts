@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Environment } from "../../../../tools/parts/cache.ts";
@@ -92,7 +93,7 @@ describe("a Kubernetes", () => {
   });
 
   it("is built with Go, once, where the PATH has only what is too old", async () => {
-    const path = await programs("bin", "1.32.4");
+    const path = await programs("bin", "1.29.4");
     const env = { PATH: `${path}:${await fakeGo("1.26.1")}`, JSONPLANE_CACHE: cache() };
     expect(await bringMissing(env, kubernetes)).toEqual(["kube-apiserver", "kubectl", "kube-controller-manager"]);
     const found = await findKubernetes({ ...env, PATH: path });
@@ -104,6 +105,28 @@ describe("a Kubernetes", () => {
       kubeControllerManager: join(cache(), "kubernetes-1.36.3/kube-controller-manager/kube-controller-manager"),
     });
     expect(await bringMissing(env, kubernetes)).toEqual([]);
+  });
+
+  it("is of the minor version that is asked for, from the PATH or the cache, where newer ones are at hand", async () => {
+    const path = await programs("bin", "1.36.0");
+    const env = { PATH: path, JSONPLANE_CACHE: cache(), JSONPLANE_KUBERNETES_VERSION: "1.30" };
+    expect(await kubeApiserver.find(env)).toBeUndefined();
+    const cached = await fakes.says("cache/kubernetes-1.30.14/kube-apiserver/kube-apiserver", "Kubernetes v1.30.14");
+    expect(await kubeApiserver.find(env)).toEqual({ path: cached, origin: "cache" });
+    expect(await kubectl.find(env)).toBeUndefined();
+    const older = { ...env, PATH: await programs("older", "1.30.2") };
+    expect(await kubeApiserver.find(older)).toMatchObject({ origin: "PATH" });
+    const unknown = kubeApiserver.find({ ...env, JSONPLANE_KUBERNETES_VERSION: "1.29" });
+    await expect(unknown).rejects.toThrow(/JSONPLANE_KUBERNETES_VERSION is 1\.29: it may be 1\.30, /);
+  });
+
+  it("that is older is built from its own pins", async () => {
+    const says =
+      'if [ "$1" = env ]; then echo go1.26.1; exit; fi; echo "$@" >> "$(/usr/bin/dirname "$0")/asked"; exit 1';
+    await fakes.script("go/go", says);
+    const env = { PATH: fakes.at("go"), JSONPLANE_CACHE: cache(), JSONPLANE_KUBERNETES_VERSION: "1.30" };
+    await expect(kubeApiserver.bring(env, noting())).rejects.toThrow("Go couldn't fetch");
+    expect(await readFile(fakes.at("go/asked"), "utf8")).toContain(" -modfile=1.30.mod ");
   });
 
   it("says while it is built how far it is", async () => {
@@ -153,7 +176,7 @@ describe("a Kubernetes", () => {
     expect(await kubeApiserver.find(env)).toBeUndefined();
   });
 
-  it.each(["Kubernetes v1.30.0", ""])(
+  it.each(["Kubernetes v1.35.0", ""])(
     "that is damaged in the cache and says %j is missing, so that it is built again",
     async (says) => {
       await fakes.says("cache/kubernetes-1.36.3/kube-apiserver/kube-apiserver", says);
