@@ -1,18 +1,22 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { networkInterfaces } from "node:os";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, downCluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { clusterLayout } from "../../tools/cluster/layout.ts";
 import { reserveClusterNumber } from "../../tools/cluster/reserve-number.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
+import { importCommand } from "../../tools/release/airgap.ts";
+import { buildImage, releaseFiles } from "../../tools/release/build-release.ts";
+import { readVersion } from "../../tools/release/version.ts";
 import { imageBuild } from "../support/chart/image-build.ts";
 import { eventually } from "../support/time/eventually.ts";
 
-const { jsonplane, redis } = imageBuild();
+const { built, jsonplane, redis } = imageBuild();
 const image = jsonplane.name;
 const { number, release } = await reserveClusterNumber();
+const { folder, name, containerd } = clusterLayout(process.env, number);
 let cluster: Cluster;
 
 beforeAll(async () => {
@@ -71,14 +75,34 @@ it("the Redis that is packed for tests keeps JSON as a restricted pod", async ()
   expect(await kubectl(...call, "JSON.GET", "a", "$.b")).toBe("[1]\n");
 });
 
+it("a node without a registry starts the image of a release, by its digest, once it is loaded as a release says", async () => {
+  const work = await mkdtemp(join(tmpdir(), "jsonplane-airgap-test-"));
+  try {
+    const version = await readVersion();
+    const plan = { folder: work, registry: "registry.example.org/acme", built };
+    const released = await buildImage(plan, version, work);
+    const archive = join(work, releaseFiles.image(version));
+    const onNode = cluster.flavour === "own" ? "" : `docker exec -i ${name}-control-plane`;
+    await sh(`${onNode} ${importCommand(released, "-")} < ${archive}`);
+    await runPod("released", { image: released, args: ["--version"] });
+    await succeeded("released");
+    expect(await kubectl("--namespace", "strict", "logs", "released")).toBe(`${version}\n`);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+});
+
+async function sh(line: string): Promise<void> {
+  const done = await runCommand("sh", ["-euc", line], { env: { CONTAINERD_ADDRESS: containerd }, timeout: 100_000 });
+  expect(done.code, done.stderr).toBe(0);
+}
+
 it("bringing up a cluster that is up changes nothing", async () => {
   const before = await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}");
   const again = await upCluster(process.env, { number });
   expect(again.kubeconfig).toBe(cluster.kubeconfig);
   expect(await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")).toBe(before);
 });
-
-const { folder, name } = clusterLayout(process.env, number);
 
 /** Of a node of our own: command lines of its programs and of those who look after its pods. */
 async function processes(): Promise<readonly string[]> {

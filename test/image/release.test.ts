@@ -8,6 +8,7 @@ import { findHelm } from "../../tools/parts/helm.ts";
 import { baseNodeVersion, platforms } from "../../tools/parts/image-base.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { root } from "../../tools/read-crds.ts";
+import { importCommand } from "../../tools/release/airgap.ts";
 import { buildRelease, type Release } from "../../tools/release/build-release.ts";
 import { objectsIn } from "../support/chart/helm.ts";
 import { imageBuild } from "../support/chart/image-build.ts";
@@ -39,6 +40,7 @@ it("has image, chart, packages, manifests, SBOM, notes, what it was tested with,
   expect(files).toEqual([
     "checksums.txt",
     "install.yaml",
+    `jsonplane-airgap-${version}.tar`,
     `jsonplane-chart-${version}.tgz`,
     `jsonplane-client-npm-${version}.tgz`,
     `jsonplane-image-${version}.tar`,
@@ -50,6 +52,27 @@ it("has image, chart, packages, manifests, SBOM, notes, what it was tested with,
   await run("sha256sum", "--check", "--strict", "checksums.txt");
   const named = (await readFile(join(folder, "checksums.txt"), "utf8")).match(/\S+$/gm);
   expect(named).toEqual(files.filter((name) => name !== "checksums.txt"));
+});
+
+it("has image, chart and manifests in one archive, too, with checksums and what to type", async () => {
+  const { version, image } = release;
+  await run("tar", "-xf", `jsonplane-airgap-${version}.tar`, "-C", work);
+  const unpacked = join(work, `jsonplane-${version}`);
+  await run("sh", "-c", `cd ${unpacked} && sha256sum --check --strict checksums.txt`);
+  const [inner = "", outer = ""] = await Promise.all(
+    [unpacked, folder].map((at) => readFile(join(at, "checksums.txt"), "utf8")),
+  );
+  const [own, ...others] = inner.trim().split("\n");
+  expect(others.map((line) => line.split("  ")[1])).toEqual([
+    "install.yaml",
+    `jsonplane-chart-${version}.tgz`,
+    `jsonplane-image-${version}.tar`,
+  ]);
+  expect(others.filter((line) => !outer.includes(line))).toEqual([]);
+  expect(own).toMatch(/ {2}README\.md$/);
+  const page = await readFile(join(unpacked, "README.md"), "utf8");
+  expect(page).toContain(image.split("@")[1]);
+  expect(page).toContain(importCommand(image, `jsonplane-image-${version}.tar`));
 });
 
 it("is the same, byte by byte, when it is made twice, whatever the time and the umask", async () => {

@@ -5,7 +5,7 @@ import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, wr
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { jsonplaneSettings, writeJsonplaneLayer } from "../image/jsonplane-image.ts";
-import { packLayer, sha256Of } from "../image/layer.ts";
+import { packLayer } from "../image/layer.ts";
 import { type PlatformImage, writeOciArchive } from "../image/oci-archive.ts";
 import { pinImages } from "../image/pin-images.ts";
 import { writeSbom } from "../image/sbom.ts";
@@ -15,11 +15,13 @@ import { kubectl } from "../parts/kubernetes.ts";
 import { requirePart } from "../parts/part.ts";
 import { runOrThrow } from "../parts/run-command.ts";
 import { root } from "../read-crds.ts";
-import { readFullRun } from "../test-run/full-run.ts";
+import { readFullRun, readRunsOnKubernetes } from "../test-run/full-run.ts";
 import { treeState } from "../test-run/tree-state.ts";
+import { writeAirgap } from "./airgap.ts";
 import { changelogSection } from "./changelog.ts";
 import { supportMatrix } from "./support-matrix.ts";
 import { readVersion } from "./version.ts";
+import { checksumsFile, writeChecksums } from "./write-checksums.ts";
 
 export interface ReleasePlan {
   /** Made anew. */
@@ -46,11 +48,12 @@ export const releaseFiles = {
   chart: (version: string) => `jsonplane-chart-${version}.tgz`,
   package: (version: string) => `jsonplane-npm-${version}.tgz`,
   client: (version: string) => `jsonplane-client-npm-${version}.tgz`,
+  airgap: (version: string) => `jsonplane-airgap-${version}.tar`,
   manifests: "install.yaml",
   sbom: "sbom.cdx.json",
   notes: "notes.md",
   support: "support.md",
-  checksums: "checksums.txt",
+  checksums: checksumsFile,
 } as const;
 
 export async function buildRelease(plan: ReleasePlan): Promise<Release> {
@@ -65,9 +68,20 @@ export async function buildRelease(plan: ReleasePlan): Promise<Release> {
     await packNpm(await stagePackage(plan.built, work), join(folder, releaseFiles.package(version)), work);
     await packNpm(join(plan.built, "client"), join(folder, releaseFiles.client(version)), work);
     await writeManifests(join(folder, releaseFiles.manifests), { image, redisImage }, work);
+    const files = {
+      image: releaseFiles.image(version),
+      chart: releaseFiles.chart(version),
+      manifests: releaseFiles.manifests,
+    };
+    await writeAirgap(join(folder, releaseFiles.airgap(version)), { version, image, files }, { folder, work });
     await writeSbom(join(folder, releaseFiles.sbom), await baseContents());
     await writeNotes(folder, version);
-    await writeFile(join(folder, releaseFiles.support), supportMatrix(await readFullRun(root), await treeState(root)));
+    const [run, onKubernetes, tree] = await Promise.all([
+      readFullRun(root),
+      readRunsOnKubernetes(root),
+      treeState(root),
+    ]);
+    await writeFile(join(folder, releaseFiles.support), supportMatrix(run, onKubernetes, tree));
     await writeChecksums(folder);
     return { version, image, files: await sortedNames(folder) };
   } finally {
@@ -75,7 +89,12 @@ export async function buildRelease(plan: ReleasePlan): Promise<Release> {
   }
 }
 
-async function buildImage({ folder, registry, built }: ReleasePlan, version: string, work: string): Promise<string> {
+/** Writes the archive; returns the name with its digest. `work` is a folder for what lies between. */
+export async function buildImage(
+  { folder, registry, built }: ReleasePlan,
+  version: string,
+  work: string,
+): Promise<string> {
   const settings = await jsonplaneSettings();
   const name = `${registry}/${settings.name}`;
   const images = await Promise.all(platforms.map((platform) => platformImage(platform, built, work)));
@@ -167,13 +186,6 @@ async function baseContents() {
 async function writeNotes(folder: string, version: string): Promise<void> {
   const section = changelogSection(await readFile(join(root, "CHANGELOG.md"), "utf8"), version);
   await writeFile(join(folder, releaseFiles.notes), `${section ?? `CHANGELOG.md has no section ${version}.`}\n`);
-}
-
-/** As `sha256sum --check checksums.txt` reads them. */
-async function writeChecksums(folder: string): Promise<void> {
-  const lines: string[] = [];
-  for (const name of await sortedNames(folder)) lines.push(`${await sha256Of(join(folder, name))}  ${name}\n`);
-  await writeFile(join(folder, releaseFiles.checksums), lines.join(""));
 }
 
 async function sortedNames(folder: string): Promise<readonly string[]> {

@@ -25,14 +25,21 @@ const rows: readonly Row[] = [
   { title: "Prometheus", part: "prometheus", kinds: ["observability"] },
 ];
 
-/** Only what ran with this tree and passed is in it. */
-export function supportMatrix(run: FullRun | undefined, now: TreeState): string {
+/**
+ * Only what ran with this tree and passed is in it. `onKubernetes`: some tests on further versions
+ * of Kubernetes.
+ */
+export function supportMatrix(run: FullRun | undefined, onKubernetes: readonly FullRun[], now: TreeState): string {
   const reason = staleness(run, now) ?? (run?.failed === 0 ? undefined : "the last full run failed");
   if (run === undefined || reason !== undefined) return `# Tested with\n\nNothing is known: ${reason}.\n`;
   const lines = rows.flatMap(({ title, part, kinds }) => {
     const version = run.parts?.[part];
     return version === undefined ? [] : [`| ${title} | ${version} | ${kinds.join(", ")} |`];
   });
+  const further = onKubernetes
+    .filter((other) => staleness(other, now) === undefined && other.failed === 0)
+    .map(({ passed, parts }) => `| Kubernetes | ${parts?.["kube-apiserver"]} | ${passed} tests of operator, chart |`);
+  lines.splice(1, 0, ...further);
   const counts = `${run.passed} tests passed on ${run.finished.slice(0, 10)}.`;
   return `# Tested with\n\n${counts}\n\n| what | version | kinds of tests |\n|---|---|---|\n${lines.join("\n")}\n`;
 }

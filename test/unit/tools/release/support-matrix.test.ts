@@ -15,10 +15,19 @@ const run: FullRun = {
 };
 
 it("lists the versions that a full run of this tree passed with, and no others", () => {
-  const table = supportMatrix(run, here);
+  const on = (version: string, change: Partial<FullRun>) => ({
+    ...run,
+    passed: 3,
+    parts: { "kube-apiserver": version },
+    ...change,
+  });
+  const other = { commit: "c0", tree: "t0" };
+  const further = [on("1.30.14", {}), on("1.34.4", { failed: 1 }), on("1.35.4", { before: other, after: other })];
+  const table = supportMatrix(run, further, here);
   expect(table).toContain("7 tests passed on 2026-01-02.");
   expect(table.match(/^\| (?!what).*$/gm)).toEqual([
     "| Kubernetes | 1.36.3 | operator, chart, image, observability, e2e |",
+    "| Kubernetes | 1.30.14 | 3 tests of operator, chart |",
     "| Node | 24.21.0 | all |",
   ]);
 });
@@ -28,7 +37,7 @@ it.each([
   [{ ...run, after: { ...here, tree: "t0" }, before: { ...here, tree: "t0" } }, "was of another tree"],
   [{ ...run, failed: 1 }, "the last full run failed"],
 ])("knows nothing from %j", (unusable, reason) => {
-  const table = supportMatrix(unusable, here);
+  const table = supportMatrix(unusable, [], here);
   expect(table).toContain(reason);
   expect(table).not.toContain("1.36.3");
 });
