@@ -39,7 +39,7 @@ const ways: readonly string[] = [
 /** Throws PartMissing where the environment asks for one that isn't built. */
 function minorOf(env: Environment): string {
   const minor = env[minorVariable] || newest;
-  if (minor in releases) return minor;
+  if (kubernetesMinors.includes(minor)) return minor;
   throw partMissing(`${minorVariable} is ${minor}: it may be ${kubernetesMinors.join(", ")}`, ways.slice(1));
 }
 

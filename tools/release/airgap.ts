@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolders, packTar } from "../image/layer.ts";
 import { readRedisImage } from "./version.ts";
-import { writeChecksums } from "./write-checksums.ts";
+import { checksumsFile, writeChecksums } from "./write-checksums.ts";
 
 export interface AirgapContents {
   readonly version: string;
@@ -22,15 +22,16 @@ export async function writeAirgap(
   { folder, work }: { readonly folder: string; readonly work: string },
 ): Promise<void> {
   const parent = join(work, "airgap");
-  const stage = join(parent, `jsonplane-${contents.version}`);
+  const name = `jsonplane-${contents.version}`;
+  const stage = join(parent, name);
   await mkdir(stage, { recursive: true });
   const names = Object.values(contents.files);
-  for (const name of names) await copyFile(join(folder, name), join(stage, name));
+  for (const each of names) await copyFile(join(folder, each), join(stage, each));
   await writeFile(join(stage, "README.md"), readme(contents, await readRedisImage()));
   await writeChecksums(stage);
-  for (const name of [...names, "README.md", "checksums.txt"]) await chmod(join(stage, name), 0o644);
+  for (const each of [...names, "README.md", checksumsFile]) await chmod(join(stage, each), 0o644);
   await openFolders(parent);
-  await packTar(parent, file, ["."]);
+  await packTar(parent, file, [name]);
 }
 
 /** Makes an image of a release known to a node by tag and digest. `archive`: a path, or `-`. */
@@ -64,8 +65,8 @@ On each node (containerd), then \`helm install\` or \`kubectl apply\` as they ar
 
 ## Redis
 
-A Redis of your own needs nothing more: \`--set redis.bundled.enabled=false\` and what docs/install.md says.
-For the one that the chart includes, where there is a network:
+A Redis of your own needs nothing more: \`redis.bundled.enabled=false\` and \`redis.external\`. The one that
+the chart includes isn't part of this archive. Where there is a network:
 
     skopeo copy --all docker://docker.io/library/${redis} oci-archive:redis.tar
 
