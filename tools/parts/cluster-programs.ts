@@ -1,6 +1,6 @@
 // The programs that make a node of a machine, in addition to those of kubernetes.ts: scheduler,
-// kubelet, kube-proxy, kube-router, CoreDNS, metrics-server and the pause program. Each is found in the folder
-// that the environment names, on the PATH, in the cache, or built once with Go.
+// kubelet, kube-proxy, kube-router, CoreDNS, metrics-server and the pause program. Each is found in
+// the folder that the environment names, on the PATH, in the cache, or built once with Go.
 
 import { builtProgram } from "./built-program.ts";
 import type { Environment } from "./cache.ts";

@@ -95,8 +95,8 @@ export async function bringPartsOf(group: PartGroup): Promise<void> {
 }
 
 /**
- * The parts of the group `kubernetes` are there, of that minor version; returns the environment that
- * names them.
+ * The parts of the group `kubernetes` are there, of that minor version; returns the environment
+ * that names them.
  */
 export async function bringKubernetes(minor: string): Promise<Environment> {
   const env: Record<string, string | undefined> = { ...process.env, KUBEBUILDER_ASSETS: "" };

@@ -89,7 +89,7 @@ export async function buildRelease(plan: ReleasePlan): Promise<Release> {
   }
 }
 
-/** Writes the archive; returns the name with its digest. `work` is a folder for what lies between. */
+/** Writes the archive; returns the name with its digest. `work`: a folder for what lies between. */
 export async function buildImage(
   { folder, registry, built }: ReleasePlan,
   version: string,

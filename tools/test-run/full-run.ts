@@ -1,6 +1,6 @@
 // The record of the last full run, test-results/run.json: of which tree it is and how every test
-// went. `npm run spec` and .ci/run read it; only a run of everything writes it, and removes those of
-// runs on other versions of Kubernetes, which lie beside it.
+// went. `npm run spec` and .ci/run read it; only a run of everything writes it, and removes those
+// of runs on other versions of Kubernetes, which lie beside it.
 
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
