@@ -11,7 +11,7 @@ import type { Verdicts } from "./vitest-report.ts";
 
 const operatorFiles = [
   ...["api-server", "confirm-by-bookmark", "crds", "deleted-definitions", "deletion", "edits", "first-hour"],
-  ...["guard-rails", "helm-wait", "journey", "kubectl-texts", "manifest-table", "rbac", "rbac-used", "status"],
+  ...["guard-rails", "helm-wait", "journey", "manifest-table", "rbac", "rbac-used", "status"],
   "unseen-definitions",
 ].map((file) => `test/operator/${file}.test.ts`);
 const chartFiles = ["api-server", "definitions-owner", "gitops-health", "guard-rails", "kustomize"].map(
