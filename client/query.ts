@@ -10,6 +10,12 @@ export function segmentsOf(path: Path): readonly string[] {
   return path === "" ? [] : path.split("/");
 }
 
+/** Throws TypeError where a server would take the path for that of something else. */
+export function pathText(segments: readonly string[]): string {
+  if (segments.includes("")) throw new TypeError("A URL can't have an empty key or id");
+  return segments.map(encodeURIComponent).join("/");
+}
+
 /** `?`, and what follows; empty if nothing does. */
 export function queryText<R extends ResourceShape>(query: PageQuery<R>): string {
   const { filter = {}, sort, fields, limit, etags, cursor, offset, count } = query;

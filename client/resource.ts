@@ -21,7 +21,7 @@ import { edit } from "./edit.ts";
 import { follow, type Snapshot } from "./follow.ts";
 import { LiveList } from "./live-list.ts";
 import { hasMerged } from "./merge-patch.ts";
-import { type Path, queryText, segmentsOf } from "./query.ts";
+import { type Path, pathText, queryText, segmentsOf } from "./query.ts";
 import type { Call, Reply, Requests } from "./requests.ts";
 import { incrementOf, jsonPatch, mergePatchCall, sending, writeHeaders } from "./writes.ts";
 
@@ -161,7 +161,7 @@ export class Resource<R extends ResourceShape> {
   }
 
   #pathOf(id: string): string {
-    return `${this.#path}/${encodeURIComponent(id)}`;
+    return `${this.#path}/${pathText([id])}`;
   }
 
   async #page(

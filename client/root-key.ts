@@ -2,10 +2,10 @@
 // inside of it, and an empty one all of it; keys that contain a slash need an array of segments.
 
 import type { AtPath, CreateOptions, IncrementOptions, RequestOptions, WatchOptions, WriteOptions } from "./api.ts";
-import { edit } from "./edit.ts";
+import { edit, type Tagged } from "./edit.ts";
 import { follow } from "./follow.ts";
 import { isSame } from "./merge-patch.ts";
-import { type Path, segmentsOf } from "./query.ts";
+import { type Path, pathText, segmentsOf } from "./query.ts";
 import type { Requests } from "./requests.ts";
 import { incrementOf, jsonPatch, mergePatchCall, sending, writeHeaders } from "./writes.ts";
 
@@ -27,8 +27,14 @@ export class RootKey<Value> {
   }
 
   /** Throws `not_found` if there is no value. */
-  async get<P extends Path = "">(path?: P, { signal }: RequestOptions = {}): Promise<ValueAt<Value, P>> {
-    return (await this.#requests.send({ path: this.#pathOf(path), signal })).data as ValueAt<Value, P>;
+  async get<P extends Path = "">(path?: P, options?: RequestOptions): Promise<ValueAt<Value, P>> {
+    return (await this.getTagged(path, options)).value;
+  }
+
+  /** The same with its entity tag, for `ifMatch`. */
+  async getTagged<P extends Path = "">(path?: P, { signal }: RequestOptions = {}): Promise<Tagged<ValueAt<Value, P>>> {
+    const { headers, data } = await this.#requests.send({ path: this.#pathOf(path), signal });
+    return { value: data as ValueAt<Value, P>, etag: headers.get("ETag") ?? "" };
   }
 
   /** Adds or replaces the value. Parents have to be there: `parent_not_found`. */
@@ -65,10 +71,7 @@ export class RootKey<Value> {
     change: (current: ValueAt<Value, P>) => ValueAt<Value, P> | undefined | Promise<ValueAt<Value, P> | undefined>,
     { signal }: RequestOptions = {},
   ): Promise<ValueAt<Value, P>> {
-    const read = async () => {
-      const { headers, data } = await this.#requests.send({ path: this.#pathOf(path), signal });
-      return { value: data as ValueAt<Value, P>, etag: headers.get("ETag") ?? "" };
-    };
+    const read = () => this.getTagged(path, { signal });
     const write = (value: ValueAt<Value, P>, ifMatch: string) => this.set(path, value, { ifMatch, signal });
     return await edit<ValueAt<Value, P>, ValueAt<Value, P>>({ read, change, write, isStored: isSame }, signal);
   }
@@ -102,6 +105,6 @@ export class RootKey<Value> {
   }
 
   #pathOf(path: Path = ""): string {
-    return `/json/${[this.#name, ...segmentsOf(path)].map(encodeURIComponent).join("/")}`;
+    return `/json/${pathText([this.#name, ...segmentsOf(path)])}`;
   }
 }

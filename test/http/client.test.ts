@@ -204,10 +204,10 @@ describeServed("@jsonplane/client", (serve) => {
     await settings.update("", { "a/b": { "c d": 1 } });
     expect(await settings.get(["a/b", "c d"])).toBe(1);
     await settings.delete("hours/0");
+    await expect(settings.delete("hours/")).rejects.toThrow("A URL can't have an empty key or id");
     const whole = { theme: "blue", hours: [{ from: "14:00" }], visits: 6, "a/b": { "c d": 1 } };
     expect(await settings.get()).toEqual(whole);
-    const taken = await problemOf(settings.set("theme", "red", { ifNoneMatch: "*" }));
-    expect(taken.code).toBe("precondition_failed");
+    expect((await problemOf(settings.set("theme", "red", { ifNoneMatch: "*" }))).code).toBe("precondition_failed");
   });
 
   it("removes one element of an array where the answer is lost", async () => {
