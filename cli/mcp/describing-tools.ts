@@ -8,7 +8,7 @@ import type { Client, WhoAmI } from "../../client/index.ts";
 import type { JsonObject, Permission } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { isServedReadOnly, may } from "../../pages/console/permitted.ts";
-import { describeApi } from "../types/describe-api.ts";
+import { type DescribedApi, describeApi } from "../types/describe-api.ts";
 import { resource } from "./inputs.ts";
 import { addTool, maxCharacters, reads } from "./tool.ts";
 
@@ -43,10 +43,9 @@ export function addDescribingTools(
     annotations: reads,
     instead: () => "Ask the person for the names of resources and root keys",
     run: async (_, signal) => {
-      const { document, caller, resources, rootKeys } = await read(signal);
-      const { title } = document["info"] as { readonly title: string };
+      const { project, caller, resources, rootKeys } = await read(signal);
       const { session_id: _session, ...shown } = caller;
-      const all = { project: title, caller: shown, resources: [...resources.values()], root_keys: rootKeys };
+      const all = { project, caller: shown, resources: [...resources.values()], root_keys: rootKeys };
       if (JSON.stringify(all).length <= maxCharacters) return all;
       return { ...all, resources: all.resources.map(({ name, may }) => ({ name, may })) };
     },
@@ -68,15 +67,14 @@ export function addDescribingTools(
     annotations: reads,
     instead: () => "Read some objects to see what they look like",
     run: async ({ resource }, signal) => {
-      const { document, resources } = await read(signal);
+      const { api, resources } = await read(signal);
       const found = resources.get(resource);
-      const { resources: all, definitions } = describeApi(document);
-      const types = all.find(({ name }) => name === resource);
+      const types = api.resources.find(({ name }) => name === resource);
       if (found === undefined || types === undefined)
         throw new Error(
           `There is no resource ${JSON.stringify(resource)}: describe_project lists those that there are`,
         );
-      const schemaOf = (name: string | undefined) => definitions.get(name ?? "")?.schema as JsonObject | undefined;
+      const schemaOf = (name: string | undefined) => api.definitions.get(name ?? "")?.schema as JsonObject | undefined;
       const shown = {
         ...(types.object !== undefined && { object: types.object }),
         ...(types.create !== undefined && found.may.includes("create") && { create: types.create }),
@@ -96,8 +94,9 @@ export function addDescribingTools(
 type Named = z.input<typeof named>;
 
 interface Described {
-  readonly document: JsonObject;
+  readonly project: string;
   readonly caller: WhoAmI;
+  readonly api: DescribedApi;
   readonly resources: ReadonlyMap<string, Named>;
   readonly rootKeys: Named[];
 }
@@ -116,7 +115,8 @@ const ofRootKeys = [
 ] as const;
 
 function describedOf(document: JsonObject, caller: WhoAmI, allowWrites: boolean): Described {
-  const { paths, tags } = document as unknown as { readonly paths: JsonObject; readonly tags: readonly JsonObject[] };
+  const api = describeApi(document);
+  const { info, paths, tags } = document as unknown as Document;
   const writes = allowWrites && !isServedReadOnly(document);
   const allows = (path: string, method: string): boolean => {
     const item = paths[path];
@@ -124,17 +124,20 @@ function describedOf(document: JsonObject, caller: WhoAmI, allowWrites: boolean)
     if (!isObject(operation) || (method !== "get" && !writes)) return false;
     return may(operation as Operation, rightsOf(caller), method === "get" ? "Read" : "Write");
   };
-  const describe = (prefix: string, things: typeof ofResources | typeof ofRootKeys): Named[] => {
-    const found = Object.keys(paths).flatMap((path) => new RegExp(`^/${prefix}/([^/]+)`).exec(path)?.[1] ?? []);
-    return [...new Set(found)].map((name) => {
-      const description = tags.find((tag) => tag["name"] === `${prefix}/${name}`)?.["description"];
-      const allowed = things.filter(([, below, method]) => allows(`/${prefix}/${name}${below}`, method));
-      const said = prefix === "api" && typeof description === "string" && { description };
-      return { name, ...said, may: allowed.map(([thing]) => thing) };
-    });
-  };
-  const resources = new Map(describe("api", ofResources).map((each) => [each.name, each]));
-  return { document, caller, resources, rootKeys: describe("json", ofRootKeys) };
+  const allowed = (base: string, things: typeof ofResources | typeof ofRootKeys): string[] =>
+    things.flatMap(([thing, below, method]) => (allows(base + below, method) ? [thing] : []));
+  const resources = api.resources.map(({ name }): [string, Named] => {
+    const description = tags.find((tag) => tag.name === `api/${name}`)?.description;
+    return [name, { name, ...(description && { description }), may: allowed(`/api/${name}`, ofResources) }];
+  });
+  const rootKeys = api.rootKeys.map((name) => ({ name, may: allowed(`/json/${name}`, ofRootKeys) }));
+  return { project: info.title, caller, api, resources: new Map(resources), rootKeys };
+}
+
+interface Document {
+  readonly info: { readonly title: string };
+  readonly paths: JsonObject;
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
 }
 
 interface Operation {

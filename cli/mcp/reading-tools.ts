@@ -4,7 +4,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Client, Page } from "../../client/index.ts";
-import { exactJson } from "./exact-json.ts";
 import { fields, filter, id, path, resource, rootKey } from "./inputs.ts";
 import { addTool, maxCharacters, reads } from "./tool.ts";
 
@@ -63,7 +62,9 @@ export function addReadingTools(server: McpServer, client: Client): void {
     annotations: reads,
     run: async ({ resource, by, filter }, signal) => {
       const objects = client.resource(resource);
-      if (by === undefined) return { count: (await objects.page({ filter, limit: 1, signal })).count ?? 0 };
+      // With `count` a filter called _count is refused; without it, nothing would be counted.
+      if (by === undefined)
+        return { count: (await objects.page({ filter, limit: 1, count: true, signal })).count ?? 0 };
       const counts = await objects.countBy(by, { filter, signal });
       return { count: counts.reduce((sum, { count }) => sum + count, 0), counts: [...counts] };
     },
@@ -91,13 +92,7 @@ export function addReadingTools(server: McpServer, client: Client): void {
     output: z.object({ value: z.unknown(), etag: z.string() }),
     annotations: reads,
     instead: ({ value }) => partsOf(value),
-    run: async ({ root_key, path }, signal) => {
-      const response = await client.request(`/json/${[root_key, ...path].map(encodeURIComponent).join("/")}`, {
-        signal,
-      });
-      const value = exactJson(await response.text());
-      return { value, etag: response.headers.get("ETag") ?? "" };
-    },
+    run: async ({ root_key, path }, signal) => await client.rootKey(root_key).getTagged(path, { signal }),
   });
 }
 

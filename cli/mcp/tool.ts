@@ -8,6 +8,9 @@ import { Problem } from "../../client/index.ts";
 /** Some 10,000 tokens: hosts warn of more, or cut it. */
 export const maxCharacters = 40_000;
 
+/** Hosts give up after a minute. */
+const timeLimitMs = 50_000;
+
 export interface Tool<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly name: string;
   readonly title: string;
@@ -31,7 +34,8 @@ export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   const inputSchema: StandardSchemaWithJSON = input;
   const config = { title, description, inputSchema, outputSchema: output as StandardSchemaWithJSON, annotations };
   server.registerTool(name, config, async (given, { mcpReq }): Promise<CallToolResult> => {
-    const answer = await run(given as z.output<Input>, mcpReq.signal).catch((error: unknown) => {
+    const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(timeLimitMs)]);
+    const answer = await run(given as z.output<Input>, signal).catch((error: unknown) => {
       throw error instanceof Problem ? new Error(sentencesOf(error), { cause: error }) : error;
     });
     const text = JSON.stringify(answer);

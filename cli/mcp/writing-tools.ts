@@ -8,7 +8,8 @@ import { id, path, resource, rootKey, value } from "./inputs.ts";
 import { addTool } from "./tool.ts";
 
 const written = z.object({ id: z.string(), etag: z.string() });
-const etag = z.string().min(1);
+/** One of something that was read: `*` would stand for whatever is stored. */
+const etag = z.string().regex(/^(W\/)?"[!#-~]*"$/, "must be one etag as it was read, with its quotes");
 const ofObject = etag.describe("etag of get_object: refused if the object was changed since");
 const overwrites = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false } as const;
 

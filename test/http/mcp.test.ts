@@ -3,7 +3,7 @@
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -75,6 +75,7 @@ async function tools(url: string, key: string, allowWrites = false): Promise<{ c
   return { call: callsOf(client), names: listed.tools.map(({ name }) => name) };
 }
 
+const at = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const urlOf = ({ origin, base }: Served) => origin + base;
 
 describeServed("jsonplane mcp", (serve) => {
@@ -162,6 +163,8 @@ describeServed("jsonplane mcp", (serve) => {
     expect((await call("count_objects", { resource: "books" })).structured).toEqual({ count: 6 });
     const refused = await call("list_objects", { resource: "books", filter: { colour: "red" } });
     expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/^400 invalid_parameter: .*price/)]);
+    const uncounted = await call("count_objects", { resource: "books", filter: { _count: false } });
+    expect([uncounted.isError, uncounted.text]).toEqual([true, expect.stringContaining("`_count` is sent twice")]);
   });
 
   it("says how to read less of what is too long for an answer", async () => {
@@ -209,6 +212,8 @@ describeServed("jsonplane mcp", (serve) => {
     const changed = await call("update_object", { resource: "books", id, changes: { price: null }, etag });
     const stale = await call("update_object", { resource: "books", id, changes: { price: 1 }, etag });
     expect([stale.isError, stale.text]).toEqual([true, expect.stringMatching(/^412 precondition_failed: /)]);
+    const any = await call("update_object", { resource: "books", id, changes: { title: "All" }, etag: "*" });
+    expect([any.isError, any.text]).toEqual([true, expect.stringContaining("as it was read")]);
     const read = (await call("get_object", { resource: "books", id })).structured;
     expect([read["object"], read["etag"]]).toMatchObject([{ id, title: "Emma" }, changed.structured["etag"]]);
     const as = await tools(urlOf(served), "reader", true);
@@ -221,10 +226,27 @@ describeServed("jsonplane mcp", (serve) => {
     const theme = (await call("read_value", { root_key: "settings", path: ["theme"] })).structured;
     await call("set_value", { root_key: "settings", path: ["theme"], value: "blue", etag: theme["etag"] });
     expect((await call("read_value", { root_key: "settings", path: ["theme"] })).structured["value"]).toBe("blue");
+    const whole = await call("read_value", { root_key: "settings", path: [""] });
+    const list = await call("get_object", { resource: "books", id: "" });
+    for (const { isError, text } of [whole, list])
+      expect([isError, text]).toEqual([true, "A URL can't have an empty key or id"]);
     const outside = await call("read_value", { root_key: "settings", path: ["..", "..", "whoami"] });
     const deleted = await call("delete_object", { resource: "books", id: "..", etag: '"1"' });
     for (const { isError, text } of [outside, deleted])
       expect([isError, text]).toEqual([true, "A URL can't have . or .. as a key or an id"]);
+  });
+
+  it("asks again where a value is lost on its way", async () => {
+    const answers = ['{"theme":', '{"theme":"red"}'];
+    const lossy = createServer((_, response) => {
+      response.writeHead(200, { ETag: '"1"', "Content-Length": 15 }).write(answers.shift());
+      setImmediate(() => response.destroy());
+    });
+    await once(lossy.listen(0, "127.0.0.1"), "listening");
+    const { call } = await tools(`${at(lossy)}/default/shop`, "model");
+    const read = await call("read_value", { root_key: "settings" });
+    lossy.close();
+    expect([read.structured, answers]).toEqual([{ value: { theme: "red" }, etag: '"1"' }, []]);
   });
 
   it("follows no redirect, and tells nobody the key", async () => {
@@ -234,7 +256,6 @@ describeServed("jsonplane mcp", (serve) => {
       response.end("{}");
     }).listen(0, "127.0.0.1");
     await once(other, "listening");
-    const at = (server: typeof other) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const moved = createServer((_, response) => void response.writeHead(302, { Location: at(other) }).end());
     await once(moved.listen(0, "127.0.0.1"), "listening");
     const { call } = await tools(`${at(moved)}/default/shop`, "model");
