@@ -139,7 +139,7 @@ describe("an index that another version made", () => {
     return { collection, index: keys.index(1) };
   }
 
-  it("is neither read nor written while the version is newer, until a newer configuration declares it", async () => {
+  it("is neither read, written nor built while the version is newer, until a newer configuration declares it", async () => {
     const { collection, index } = await storedWith(1_000);
     const changes = [
       () => store.create(collection, objectAt(30), 100),
@@ -154,6 +154,10 @@ describe("an index that another version made", () => {
     const declared = await store.declareIndexes(collection, fields, 1);
     expect(declared.map(({ state }) => state)).toEqual(["building", "building"]);
     expect(await store.buildIndexes(collection)).toBe("done");
+    const { indexSet, buildLock } = collectionKeys(collection);
+    await client.hset(indexSet, "cursor", "");
+    expect(await store.buildIndexes(collection)).toBe("busy");
+    expect(await client.exists(buildLock)).toBe(0);
     expect(await client.zrange(index, "0", "-1")).toEqual(["in another form"]);
     expect(await store.read(collection, objectAt(1).id, {})).toEqual({ text: objectAt(1).text });
     expect(await store.pageByCreation(collection, {}, all)).toMatchObject({ count: 20 });

@@ -38,9 +38,9 @@ export interface ObjectIndexes {
   /**
    * Makes `fields` the collection's indexes when `revision` is newer than the last declared one.
    * New fields, and a name that now stands for another path, start as `building`; in an empty
-   * collection all are ready. Equal or older revisions change nothing. Returns the indexes in
-   * force. The same revisions decide whether there are entries of owners; while these are added or
-   * removed, the states have `ownersField`.
+   * collection all are ready. An equal revision replaces only what an older version of this program
+   * made, and an older one nothing. Returns the indexes in force. The same revisions decide whether
+   * there are entries of owners; while these are added or removed, the states have `ownersField`.
    */
   declareIndexes(
     collection: CollectionRef,
@@ -51,7 +51,7 @@ export interface ObjectIndexes {
   /**
    * Adds the next batch of existing objects to every building index, or adds or removes its owners'
    * entries, under a lock shared by all replicas. `done`: no index is building; `more`: call again;
-   * `busy`: another replica has the lock.
+   * `busy`: another replica has the lock, or one of another version has to build them.
    */
   buildIndexes(collection: CollectionRef): Promise<"done" | "more" | "busy">;
   /**

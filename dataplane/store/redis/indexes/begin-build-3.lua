@@ -3,13 +3,15 @@
 -- KEYS: 1 index set, 2 lock, 3 ids; the objects' keys are derived: only the ids know them, and they
 -- share its slot
 -- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the objects' keys, 4
--- maximum number of objects, 5 maximum number of bytes
--- Returns: {done}: nothing is building | {busy} | {more, version, fields, members, texts, "1" when
+-- maximum number of objects, 5 maximum number of bytes, 6 encoding of the builder's indexes
+-- Returns: {done}: nothing is building | {busy}: another builder has the lock, or needs it because
+-- an index has another encoding | {more, version, fields, members, texts, "1" when
 -- these are the last ones, "1" when owners' entries are kept, "indexes" or "owners": whose entries
 -- are next}; texts[n] is "" when members[n] has no object, or needs none
 local code = { done = 0, busy = 5, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
 local token, duration, prefix, max_objects, budget = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local encoding = tonumber(ARGV[6])
 
 -- include member-id
 
@@ -19,6 +21,11 @@ local walk = state[3] and "indexes" or "owners"
 local cursor = state[3] or state[5]
 if not cursor then
   return { code.done }
+end
+for _, index in ipairs(cjson.decode(fields)) do
+  if index.encoding ~= encoding then
+    return { code.busy }
+  end
 end
 local holder = redis.call("GET", lock)
 if holder and holder ~= token then

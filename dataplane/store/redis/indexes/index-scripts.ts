@@ -13,6 +13,7 @@ import { code, freeingScript, scriptReply, storeScript, unexpectedCode } from ".
 import {
   allReady,
   type Declaration,
+  encoding,
   type IndexSet,
   indexSetFields,
   indexSetOf,
@@ -139,7 +140,7 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
     },
     async beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes }) {
       const own = [keys.indexSet, keys.buildLock, keys.ids];
-      const args = [token, lockMilliseconds, keys.objectKeyPrefix, maxObjects, maxBytes];
+      const args = [token, lockMilliseconds, keys.objectKeyPrefix, maxObjects, maxBytes, encoding];
       const reply = scriptReply(await redisClient.run(beginBuild, own, args));
       if (reply.code === code.done) return { outcome: "done" };
       if (reply.code === code.busy) return { outcome: "busy" };

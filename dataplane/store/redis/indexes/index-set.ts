@@ -14,7 +14,7 @@ import { type IndexState, ownersField, type StoreIndex } from "../../ports/index
  * are built again, once declared (isReplacedAt). Those with another number are neither read nor
  * written (docs/adr/0093-a-release-reads-what-the-next-one-stores.md).
  */
-const encoding = 1;
+export const encoding = 1;
 
 export interface StoredIndex extends StoreIndex {
   /**
