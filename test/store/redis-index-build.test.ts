@@ -9,6 +9,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoredByOtherVersion } from "../../core/errors/store-errors.ts";
 import { asProblem } from "../../core/http/problem-response.ts";
+import { expiryIndex } from "../../dataplane/store/expiry.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { writeBeside } from "../support/killed-writer/write-beside.ts";
@@ -164,6 +165,23 @@ describe("an index that another version made", () => {
     await store.declareIndexes(collection, fields, 2);
     await buildAll(store, collection);
     await expectIndexesExact(store, collection, ["user:u1"]);
+  });
+
+  it("of what expires removes no object and hides none while the version is newer", async () => {
+    const expiry = { field: { name: "a", path: ["a"] } };
+    const collection = { ...freshCollection(), expiry };
+    const { indexSet, index } = collectionKeys(collection);
+    const object = objectOf(1, { a: '"2100-01-01T00:00:00Z"' });
+    await store.declareIndexes(collection, [expiryIndex(expiry)], 1);
+    await store.create(collection, object, 100);
+    const found = (await client.hget(indexSet, "fields")) ?? "";
+    const changed = found.replace('"encoding":1', '"encoding":1000');
+    await client.hset(indexSet, "fields", changed, "version", "of another version");
+    await client.del(index(1));
+    await client.zadd(index(1), 0, `${"0".repeat(15)}\0${object.id}`);
+    expect(await store.removeExpired(collection)).toMatchObject({ next: undefined, removed: 0 });
+    expect(await store.pageByCreation(collection, {}, all)).toEqual({ outcome: "not_ready" });
+    expect(await Array.fromAsync(store.scan(collection, {}))).toEqual([[object.text]]);
   });
 
   it("is built again while objects are written where the version is older, without a newer configuration", async () => {

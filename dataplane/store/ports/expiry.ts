@@ -46,13 +46,14 @@ export interface TakenCollection {
 export interface ObjectExpiry {
   /**
    * Removes some of the objects that have expired. Says how it was before: while something was
-   * removed, call again. Removes nothing while the index of expiry is that of another declaration.
-   * The sweep, one for a collection, removes what expired first; others leave some of it out.
+   * removed, call again. Removes nothing while the index of expiry is that of another declaration,
+   * or was made by another version of this program. The sweep, one for a collection, removes what
+   * expired first; others leave some of it out.
    */
   removeExpired(collection: CollectionRef, by?: "sweep" | "others"): Promise<ExpiryStep>;
   /**
-   * Undefined where there is no index of expiry, or that of another declaration. For this alone the
-   * reference may lack everything but the names: then any declaration will do.
+   * Undefined where there is no index of expiry, or such a one. For this alone the reference may
+   * lack everything but the names: then any declaration will do.
    */
   nextExpiry(collection: CollectionRef): Promise<Expiry | undefined>;
   /**

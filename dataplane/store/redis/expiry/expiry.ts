@@ -2,11 +2,10 @@
 // another one removes them with their entries in all indexes. All who need them gone help.
 
 import { randomInt } from "node:crypto";
-import { isOfExpiry } from "../../expiry.ts";
 import type { Expiry, ObjectExpiry } from "../../ports/expiry.ts";
 import type { CollectionRef } from "../../ports/refs.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
-import { encodedValues } from "../indexes/index-set.ts";
+import { encodedValues, expiryIndexOf } from "../indexes/index-set.ts";
 import { collectionKeys } from "../keys.ts";
 import { sha1 } from "../objects/objects.ts";
 import type { ExpiredObject, ExpiryIndex, ExpiryScripts, RemovedObject } from "./expiry-scripts.ts";
@@ -26,7 +25,7 @@ export function createExpiry({ scripts, indexSetCache }: ExpiryDeps): ObjectExpi
   function withIndex<T>(collection: CollectionRef, attempt: (of: ExpiryIndex) => Promise<T | "stale">) {
     const keys = collectionKeys(collection);
     return indexSetCache.retryWhileStale(keys, async (set) => {
-      const index = set.indexes.find((each) => isOfExpiry(each, collection.expiry));
+      const index = expiryIndexOf(set, collection.expiry);
       return index === undefined ? undefined : await attempt({ keys, set, index });
     });
   }

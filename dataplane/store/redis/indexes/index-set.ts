@@ -1,11 +1,12 @@
 // The set of a collection's indexes in Redis: which fields, in which sorted sets, how far each one
 // is built. Turns the stored hash into an IndexSet and a declaration into the next set.
 
-import type { FieldPath } from "../../../../core/config/types.ts";
+import type { ExpiryConfig, FieldPath } from "../../../../core/config/types.ts";
 import { StoredByOtherVersion } from "../../../../core/errors/store-errors.ts";
 import { membersOf, valueAt } from "../../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../../core/redis/reply.ts";
 import { entryValue, pathsOf, ruleOf } from "../../entry-values.ts";
+import { isOfExpiry } from "../../expiry.ts";
 import { hasSameEntries } from "../../order.ts";
 import { type IndexState, ownersField, type StoreIndex } from "../../ports/indexes.ts";
 
@@ -81,6 +82,11 @@ export function hasAllOwners({ owners }: IndexSet): boolean {
 export function storedIndexesOf(text: string): readonly StoredIndex[] {
   const indexes = JSON.parse(text) as readonly StoredIndex[];
   return indexes.map((index) => (index.encoding === encoding ? index : { ...index, state: "building" }));
+}
+
+/** The index of what expires, as of isOfExpiry; undefined also where another version made it. */
+export function expiryIndexOf({ indexes }: IndexSet, expiry?: ExpiryConfig): StoredIndex | undefined {
+  return indexes.find((index) => index.encoding === encoding && isOfExpiry(index, expiry));
 }
 
 /** Whether a declaration takes the place of the set: of a newer configuration, or newer version. */

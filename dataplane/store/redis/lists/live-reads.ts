@@ -7,12 +7,11 @@ import { recentlyUsed } from "../../../../core/recently-used.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { optionalText, textsOf } from "../../../../core/redis/reply.ts";
 import { unboundedSemaphore } from "../../../../core/semaphore.ts";
-import { isOfExpiry } from "../../expiry.ts";
 import { ExpiredInTheWay, whereInTheWay } from "../../ports/expiry.ts";
 import type { CollectionRef } from "../../ports/refs.ts";
 import type { CountedExpired, ExpiryIndex, ExpiryScripts } from "../expiry/expiry-scripts.ts";
 import type { IndexSetCache } from "../indexes/index-scripts.ts";
-import type { IndexSet } from "../indexes/index-set.ts";
+import { expiryIndexOf, type IndexSet } from "../indexes/index-set.ts";
 import type { ObjectScripts } from "../objects/object-scripts.ts";
 import {
   type CountValues,
@@ -74,7 +73,7 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
   }
 
   async function attempt<Reply>(collection: CollectionRef, call: ListCall, set: IndexSet, read: Read<Reply>) {
-    const index = set.indexes.find((each) => isOfExpiry(each, collection.expiry));
+    const index = expiryIndexOf(set, collection.expiry);
     if (index === undefined) throw new ExpiredInTheWay("There is no index of what expires");
     const of = { keys: call.keys, set, index };
     const readUpTo = async (most: number) => {
