@@ -1,7 +1,7 @@
 // Which primary of a Redis Cluster holds what of many Projects, by the names of their keys.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import { collectionKeys, documentKeys, hashTagOf, sessionKeys } from "../../dataplane/store/redis/keys.ts";
+import { collectionKeys, hashTagOf } from "../../dataplane/store/redis/keys.ts";
 import { printTable } from "./figures.ts";
 
 const slots = 16_384;
@@ -31,7 +31,7 @@ export function collectionTag(project: ProjectRef, resource: string): string {
   return hashTagOf(collectionKeys({ project, resource }).ids);
 }
 
-/** Equal = all collections are of one size; skewed = a fifth of them has four fifths of all. */
+/** Equal = all collections are of one size; skewed = a fifth of them has three quarters of all. */
 interface Load {
   readonly equal: Float64Array;
   readonly skewed: Float64Array;
@@ -42,12 +42,10 @@ interface Load {
 export function printDistribution(): void {
   const { equal, skewed, largest } = loadOfSlots();
   const ofSlots = (load: Float64Array): string => fullest(load, slots).toFixed(1);
-  console.log(
-    `${projects.toLocaleString("en")} Projects of two collections, a root key and sessions. The fullest one's`,
-  );
-  console.log("data, as a multiple of the mean:\n");
+  console.log(`${projects.toLocaleString("en")} Projects of two collections. What the fullest one has, as a multiple`);
+  console.log("of the mean:\n");
   printTable(
-    ["primaries", "collections of equal sizes", "a fifth of them has four fifths"],
+    ["primaries", "collections of equal sizes", "a fifth of them has three quarters"],
     [
       ...[3, 6, 12, 25, 50].map((count) => [
         count,
@@ -57,7 +55,7 @@ export function printDistribution(): void {
       [`slots, of ${slots}`, ofSlots(equal), ofSlots(skewed)],
     ],
   );
-  console.log(`\nThe largest of the unequal collections has ${(100 * largest).toFixed(1)} % of all data.`);
+  console.log(`\nThe largest of the unequal collections has ${(100 * largest).toFixed(1)} % of all.`);
 }
 
 function loadOfSlots(): Load {
@@ -76,13 +74,11 @@ function loadOfSlots(): Load {
     resources.forEach((resource, at) => {
       add(collectionTag(project, resource), paretoSize(index * resources.length + at, collections));
     });
-    add(hashTagOf(documentKeys({ project, rootKey: "settings" }).value), 1);
-    add(hashTagOf(sessionKeys(project).byUser), 1);
   }
   return { equal, skewed, largest: biggest / total };
 }
 
-/** Pareto's distribution of 80 to 20; ranks are spread over the indexes by a prime. */
+/** Pareto's distribution of 80 to 20, cut off; ranks are spread over the indexes by a prime. */
 function paretoSize(index: number, count: number): number {
   const shape = Math.log(5) / Math.log(4);
   const rank = (index * 7_919) % count;

@@ -4,6 +4,7 @@
 import { Redis } from "ioredis";
 import { basic } from "../support/http/projects.ts";
 import { startRedis } from "../support/redis/redis.ts";
+import { cpuOfProcess, cpuOfRedis } from "./cpu.ts";
 import type { Addresses } from "./operations.ts";
 import { startServer } from "./processes.ts";
 import { bookText } from "./subjects.ts";
@@ -35,7 +36,9 @@ export async function openStage(objects: number) {
     await fillBare(redis.url, objects);
     const filled = await fillPlane(plane.says, objects);
     const at: Addresses = { ...filled, bare: `http://127.0.0.1:${bare.says.port}` };
-    return { at, close };
+    /** Microseconds so far, of the replica and of Redis. */
+    const cpu = () => Promise.all([cpuOfProcess(plane.pid), cpuOfRedis(redis)]);
+    return { at, cpu, close };
   } catch (error) {
     await close();
     throw error;
