@@ -219,6 +219,7 @@ describe("every query", () => {
       const seenBy = async (proxy: NamespaceProxy) => (await proxy.query(namespaces)).map(({ labels }) => labels);
       await eventually(async () => expect(await seenBy(otherTeam)).toEqual([{ namespace: other }]), patience);
       expect(await seenBy(team)).toEqual([{ namespace }]);
+      expect(await team.labelValues("namespace")).toEqual([namespace]);
       // Also what is above a threshold is seen.
       const alerts = (await teamAlertRules()).map(({ expr }) => expr.replace(/ (>=?) [0-9.]+\s*$/, " >= 0"));
       const panels = queries.filter(({ title }) => title === forTeams).map(({ expr }) => filled(expr));
