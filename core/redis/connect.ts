@@ -129,7 +129,7 @@ function primaryClient(
     name: target.name,
     db: target.db,
     enableTLSForSentinelMode: target.tls,
-    ...(target.tls ? { sentinelTLS: {} } : {}),
+    ...(target.tls ? { sentinelTLS: tls } : {}),
     enableOfflineQueue: false,
     retryStrategy: own.retry,
     sentinelRetryStrategy: own.retry,
@@ -190,10 +190,13 @@ function clusterOf(nodes: readonly ServerAddress[], options: ConnectOptions): Cl
   );
 }
 
+/** An authority that another one signed is trusted without that one, as in Go's programs. */
+const tls = { allowPartialTrustChain: true };
+
 function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
   return {
     ...target.credentials,
-    ...(target.tls ? { tls: {} } : {}),
+    ...(target.tls ? { tls } : {}),
     connectionName: name,
     // One permission less to grant; older servers don't know the command.
     disableClientInfo: true,

@@ -6,7 +6,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import type { JsonObject } from "../../core/config/types.ts";
-import { connect } from "../../core/redis/connect.ts";
+import { connect, type IoredisClient, isReady } from "../../core/redis/connect.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/objects.ts";
@@ -40,9 +40,9 @@ export function dueCertificates(
   host: string,
   now: number,
 ): CertificateEntries | undefined {
-  const shown = usablePair(entries["tls.crt"], entries["tls.key"], host);
-  if (shown === undefined || endOf(shown) <= now) return only(make(host, now));
-  const next = usablePair(entries["next.crt"], entries["next.key"], host);
+  const shown = usablePair(entries["tls.crt"], entries["tls.key"], host, now);
+  if (shown === undefined) return only(make(host, now));
+  const next = usablePair(entries["next.crt"], entries["next.key"], host, now);
   if (now < beginOf(shown) + renewedAfter * (endOf(shown) - beginOf(shown)))
     return trusts(entries, shown) ? undefined : only(shown);
   if (next === undefined || !trusts(entries, next)) return announced(shown, next ?? make(host, now));
@@ -67,11 +67,12 @@ function announced(shown: SelfSigned, next: SelfSigned): CertificateEntries {
   };
 }
 
-/** Undefined where it is none, is for another host, or has another key. */
-function usablePair(certificate = "", key = "", host = ""): SelfSigned | undefined {
+/** Undefined where it is none, is for another host or another time, or has another key. */
+function usablePair(certificate = "", key = "", host: string, now: number): SelfSigned | undefined {
   try {
     const read = new X509Certificate(certificate);
-    const isUsable = read.checkHost(host) !== undefined && read.checkPrivateKey(createPrivateKey(key));
+    const isValid = read.validFromDate.getTime() <= now && now < read.validToDate.getTime();
+    const isUsable = isValid && read.checkHost(host) !== undefined && read.checkPrivateKey(createPrivateKey(key));
     return isUsable ? { certificate, key } : undefined;
   } catch {
     // Neither error says anything that another certificate wouldn't mend.
@@ -159,19 +160,37 @@ function foreign({ namespace, name }: ObjectName): RedisSecretUnusable {
 
 const commandTimeoutMs = 5_000;
 
+export interface CertificateReader {
+  /**
+   * Has the server read its certificate and key again from the files that it read before, which may
+   * have changed: CONFIG SET does so, also where the names stay. Throws StoreUnavailable while it
+   * is away; rejects where the two don't fit, and they stay what they were.
+   */
+  reread(): Promise<void>;
+  close(): void;
+}
+
 /**
- * Has the server read its certificate and key again from the files that it read before, which may
- * have changed: CONFIG SET does so, also where the names stay. Throws StoreUnavailable while it is
- * away; rejects where the two don't fit, as while their Secret is being mounted, and they stay what
- * they were.
+ * `adminUrl` is asked for each connection. The connection stays open: a new one would not be
+ * trusted while the server shows a certificate that is no longer in the Secret.
  */
-export async function rereadCertificate(adminUrl: string): Promise<void> {
-  const target = parseRedisUrl(adminUrl);
-  const client = await connect({ target, name: "jsonplane-operator-admin", commandTimeout: commandTimeoutMs });
-  try {
-    const files = (await client.call("CONFIG", "GET", "tls-cert-file", "tls-key-file")) as readonly string[];
-    await client.call("CONFIG", "SET", ...files);
-  } finally {
-    client.disconnect();
-  }
+export function createCertificateReader(adminUrl: () => Promise<string>): CertificateReader {
+  let client: IoredisClient | undefined;
+  const close = (): void => {
+    client?.disconnect();
+    client = undefined;
+  };
+  return {
+    async reread() {
+      if (client !== undefined && !isReady(client)) close();
+      client ??= await connect({
+        target: parseRedisUrl(await adminUrl()),
+        name: "jsonplane-operator-admin",
+        commandTimeout: commandTimeoutMs,
+      });
+      const files = (await client.call("CONFIG", "GET", "tls-cert-file", "tls-key-file")) as readonly string[];
+      await client.call("CONFIG", "SET", ...files);
+    },
+    close,
+  };
 }

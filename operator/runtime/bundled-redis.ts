@@ -5,7 +5,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { TrustAuthorities } from "../../core/redis/authorities.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import { ensureRedisCertificate, rereadCertificate } from "../certificates/redis-certificate.ts";
+import { createCertificateReader, ensureRedisCertificate } from "../certificates/redis-certificate.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-users.ts";
 import type { Random } from "../resolve/mint.ts";
@@ -19,6 +19,7 @@ export interface BundledRedis {
    * while Redis is away.
    */
   renewCertificate(): Promise<void>;
+  close(): void;
 }
 
 export interface BundledRedisDeps {
@@ -39,6 +40,11 @@ export function createBundledRedis({ settings, api, trust, clock, random }: Bund
     trust(await ensureRedisCertificate({ api, secret, host: target.server.host, clock }));
   };
   const users = (name: string) => ensureRedisUsers({ api, secret: { namespace, name }, address: redis, random });
+  // Only its administrator may have it read files.
+  const reader =
+    target.tls && redisSecret !== undefined
+      ? createCertificateReader(async () => (await users(redisSecret)).adminUrl)
+      : undefined;
 
   return {
     async url() {
@@ -50,8 +56,8 @@ export function createBundledRedis({ settings, api, trust, clock, random }: Bund
     },
     async renewCertificate() {
       await ensureCertificate();
-      // Only its administrator may have it read files.
-      if (target.tls && redisSecret !== undefined) await rereadCertificate((await users(redisSecret)).adminUrl);
+      await reader?.reread();
     },
+    close: () => reader?.close(),
   };
 }

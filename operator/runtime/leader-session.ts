@@ -222,6 +222,7 @@ export class LeaderSession {
     await this.#leadership.release();
     this.#writer.close();
     await this.#running;
+    this.#bundledRedis.close();
   }
 
   async #serve(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {

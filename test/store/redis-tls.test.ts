@@ -1,11 +1,12 @@
 // A Redis that is spoken to over TLS: whose certificate is believed, and when it ends.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { rereadCertificate } from "../../operator/certificates/redis-certificate.ts";
+import { createCertificateReader } from "../../operator/certificates/redis-certificate.ts";
 import { lookAtRedis } from "../../operator/observe/figures.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -82,9 +83,35 @@ test("a certificate that the server read again is seen at once, by a client that
   const renewed = makeCertificate({ ends, authorityEnds: inDays(300) });
   const files = certificate.args.filter((each) => each.startsWith("/"));
   await Promise.all([writeFile(files[0] ?? "", renewed.certificate), writeFile(files[1] ?? "", renewed.key)]);
-  await rereadCertificate(redis.url);
+  const reader = createCertificateReader(async () => redis.url);
+  await reader.reread();
+  reader.close();
   expect(await lookAtRedis(redisClient)).toMatchObject([{ certificateEnds: ends.getTime() }]);
   redisClient.disconnect();
+});
+
+test("a certificate is taken also where the one that the server shows isn't trusted any more", async () => {
+  const { certificate } = await redisWith({ ends: inDays(30), authorityEnds: inDays(300) });
+  setDefaultCACertificates([...usual, certificate.authority]);
+  const reader = createCertificateReader(async () => certificate.url);
+  await reader.reread();
+  const ends = inDays(60);
+  const renewed = makeCertificate({ ends, authorityEnds: inDays(300) });
+  setDefaultCACertificates([...usual, renewed.authority]);
+  await expect(looked(certificate.url)).rejects.toThrow("can't be reached");
+  const files = certificate.args.filter((each) => each.startsWith("/"));
+  await Promise.all([writeFile(files[0] ?? "", renewed.certificate), writeFile(files[1] ?? "", renewed.key)]);
+  await reader.reread();
+  reader.close();
+  expect(await looked(certificate.url)).toMatchObject([{ certificateEnds: ends.getTime() }]);
+});
+
+test("an authority is trusted without the one that signed it, as cert-manager may write it", async () => {
+  const { certificate } = await redisWith({ ends: inDays(30), authorityEnds: inDays(300) });
+  const server = certificate.args.find((each) => each.endsWith("redis.pem")) ?? "";
+  const signed = new X509Certificate(await readFile(server, "utf8")).toString();
+  setDefaultCACertificates([...usual, signed]);
+  expect(await looked(certificate.url)).toHaveLength(1);
 });
 
 test.each([

@@ -60,6 +60,7 @@ describe("the certificate of a bundled Redis", () => {
 
   it.each([
     ["has ended", first, start + lifetimeMs + 1],
+    ["is of a time to come, as a clock that was wrong made it", settled({}, start + 30 * day), start],
     ["is for another host", settled({}, start), start, "elsewhere.svc"],
     ["has another one's key", { ...first, "tls.key": settled({}, start)["tls.key"] ?? "" }, start],
     ["is none", { ...first, "tls.crt": "nothing" }, start],
