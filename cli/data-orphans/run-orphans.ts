@@ -163,14 +163,14 @@ async function connectToRedis(
   api: KubeApi,
   namespace: string,
 ): Promise<RedisClient> {
-  const trust = createTrust();
-  if (redisCaFile !== undefined) {
-    const text = await readFile(redisCaFile, "utf8").catch((cause: unknown) => {
+  const inFile =
+    redisCaFile &&
+    (await readFile(redisCaFile, "utf8").catch((cause: unknown) => {
       throw new StartRefused(`--redis-ca-file ${redisCaFile} can't be read`, { cause });
-    });
-    trust(text);
-  }
-  if (redisTlsSecret !== undefined) trust(await trustedRedisCertificates(api, { namespace, name: redisTlsSecret }));
+    }));
+  const inSecret = redisTlsSecret && (await trustedRedisCertificates(api, { namespace, name: redisTlsSecret }));
+  const trusted = [inFile, inSecret].filter(Boolean).join("\n");
+  if (trusted !== "") createTrust()(trusted);
   const found =
     redisSecret === undefined ? redis : await operatorRedisUrl(api, { namespace, name: redisSecret }, redis);
   if (found === undefined)

@@ -2,6 +2,7 @@
 // without the Lease.
 
 import { randomBytes } from "node:crypto";
+import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
 import { createLogger } from "../../core/log/logger.ts";
@@ -23,14 +24,7 @@ export async function runOperator(options: OperatorSettings, fetchLimits?: Fetch
 
 async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: FetchLimits | undefined) {
   const { redis, publicUrl } = options;
-  const target = parseRedisUrl(redis);
-  const { credentials } = target;
-  if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
-    throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
-  }
-  if (options.redisTlsSecret !== undefined && !(target.tls && target.kind === "standalone")) {
-    throw new StartRefused("--redis-tls-secret makes the certificate of one server: --redis has to be a rediss:// URL");
-  }
+  requireOneRedis(options);
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
@@ -84,4 +78,24 @@ async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: F
  */
 export function newIdentity(host: string, random: (bytes: number) => Uint8Array): string {
   return `${host}_${Buffer.from(random(8)).toString("hex")}`;
+}
+
+/** Throws StartRefused where settings contradict each other. */
+export function requireOneRedis(
+  settings: Pick<OperatorSettings, "redis" | "redisSecret" | "redisTlsSecret" | "redisCaFile">,
+): void {
+  const { redis, redisSecret, redisTlsSecret, redisCaFile } = settings;
+  const target = parseRedisUrl(redis);
+  if (redisSecret !== undefined && Object.keys(target.credentials).length > 0) {
+    throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
+  }
+  if (redisTlsSecret === undefined) return;
+  if (!target.tls || target.kind !== "standalone" || isIP(target.server.host) !== 0) {
+    throw new StartRefused(
+      "--redis-tls-secret makes the certificate of one server: --redis has to be a rediss:// URL with a host's name",
+    );
+  }
+  if (redisCaFile !== undefined) {
+    throw new StartRefused("--redis-tls-secret and --redis-ca-file both say what is trusted: leave one of them out");
+  }
 }
