@@ -90,11 +90,16 @@ export interface SessionSettings extends SessionBounds {
   readonly refreshTokenSeconds: number;
 }
 
+/** What a write waits for: `Replicated` = one Redis replica has it. */
+export type Durability = "Replicated";
+
 export interface ProjectSettings extends ProjectRef {
   /** UID of the Project; in dev mode one generated and stored. Audience of its tokens. */
   readonly uid: string;
   readonly authentication: "Enabled" | "Disabled";
   readonly serving: "ReadWrite" | "ReadOnly" | "Off";
+  /** Absent = a write is acknowledged once Redis' primary has made it. */
+  readonly durability?: Durability;
   readonly hosts: readonly string[];
   readonly sessions: SessionSettings;
   readonly limits: ProjectLimits;

@@ -19,10 +19,16 @@ export class PrimaryInDoubt extends WritesRefused {}
 /** Another version of this program stored what would have to be changed. The call had no effect. */
 export class StoredByOtherVersion extends StoreUnavailable {}
 
+/** The store has no replica, which the write was to wait for. The call had no effect. */
+export class NoReplica extends StoreUnavailable {}
+
 /** A write was sent and the connection ended before its answer: it happened once or not at all. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
+
+/** A write was made, and no replica of the store confirmed it in time: it may yet be lost. */
+export class NotReplicated extends OutcomeUnknown {}
 
 /** Other writes to the same data kept winning. The store works, and the call had no effect. */
 export class WriteConflict extends Error {

@@ -5,6 +5,8 @@
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import {
+  NoReplica,
+  NotReplicated,
   OutcomeUnknown,
   StoredByOtherVersion,
   StoreFull,
@@ -77,6 +79,13 @@ export function asProblem(error: unknown): Problem {
       { headers: { "Retry-After": "1" } },
     );
   }
+  if (error instanceof NoReplica) {
+    return new Problem(
+      "store_unavailable",
+      "The store keeps no second copy at the moment, which the Project's `spec.durability` asks for; nothing was done",
+      { headers: { "Retry-After": "1" } },
+    );
+  }
   if (error instanceof StoreUnavailable) {
     return new Problem("store_unavailable", "The store can't be reached; nothing was done. Try again", {
       headers: { "Retry-After": "1" },
@@ -94,7 +103,9 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof OutcomeUnknown) {
     return new Problem(
       "outcome_unknown",
-      "The write was sent to the store, but its answer never came; read before you write again",
+      error instanceof NotReplicated
+        ? "The write was made, but no second copy of it was confirmed in time, which the Project's `spec.durability` asks for; it may yet be lost"
+        : "The write was sent to the store, but its answer never came; read before you write again",
       {
         headers: { "Retry-After": "1" },
       },

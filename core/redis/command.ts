@@ -26,6 +26,12 @@ export class CommandBatcher {
   readonly #known = new WeakMap<object, Set<string>>();
   #lastCalls: (() => void)[] = [];
   #endsLater = false;
+  #places = 0;
+
+  nextPlace(): number {
+    this.#places += 1;
+    return this.#places;
+  }
 
   /** Call before a write to `socket`: corks it until the turn ends, or 16 commands wait. */
   cork(socket: object): void {
@@ -92,9 +98,17 @@ export interface Call {
   readonly keys: readonly string[];
 }
 
+export interface Written {
+  readonly socket: object;
+  /** Grows with each command: of two on one connection, the server gets the lower one first. */
+  readonly place: number;
+}
+
 export class TrackedCommand extends Command {
   /** True once its bytes were handed to a connection: only then can it have had an effect. */
   sent = false;
+  /** Where and as which of the client's commands it was written last. */
+  written: Written | undefined;
   readonly #keys: string[];
   readonly #batcher: CommandBatcher;
 
@@ -117,6 +131,7 @@ export class TrackedCommand extends Command {
       this.args = [];
     } else {
       this.sent = true;
+      this.written = { socket, place: this.#batcher.nextPlace() };
     }
     return super.toWritable(socket);
   }

@@ -17,10 +17,15 @@ const recheckMs = 100;
 /**
  * A client of Redis that sends nothing over a connection before `check` has resolved for it; until
  * then Redis counts as away. Rejects when the first check does. A Cluster is not checked: its
- * connections come and go with its nodes, and only one of them could be asked.
+ * connections come and go with its nodes, and only one of them could be asked. `replicatedWithinMs`
+ * as of `createRedisClient`.
  */
-export async function createGuardedRedisClient(client: IoredisClient, check: CheckServer): Promise<RedisClient> {
-  if (client instanceof Cluster) return createRedisClient(client);
+export async function createGuardedRedisClient(
+  client: IoredisClient,
+  check: CheckServer,
+  replicatedWithinMs?: number,
+): Promise<RedisClient> {
+  if (client instanceof Cluster) return createRedisClient(client, undefined, replicatedWithinMs);
   const { read } = createRedisClient(client);
   /** The socket of the connection that was checked last. */
   let checkedStream: unknown;
@@ -46,5 +51,6 @@ export async function createGuardedRedisClient(client: IoredisClient, check: Che
 
   client.on("ready", () => void checkUntilAnswered());
   await checkConnection();
-  return createRedisClient(client, () => isReady(client) && client.stream === checkedStream);
+  const isChecked = () => isReady(client) && client.stream === checkedStream;
+  return createRedisClient(client, isChecked, replicatedWithinMs);
 }

@@ -100,7 +100,7 @@ export interface Attempt {
 }
 
 export function failureOf(error: unknown, attempt: Attempt): Error {
-  if (error instanceof StoreUnavailable) return error;
+  if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown) return error;
   const code = replyCode(error) ?? lastRefusal(error);
   if (code !== undefined) {
     const isRefusal = refusals.has(code) || (attempt.kind === "read" && isElsewhere(error));

@@ -8,6 +8,7 @@ import { type Argument, type Call, CommandBatcher, ScriptCommand, TrackedCommand
 import { type IoredisClient, isReady } from "./connect.ts";
 import { failureOf, isForbidden, isUnknownScript, RedisFault } from "./failure.ts";
 import { type Primary, primariesOf, primaryOfSlot } from "./primaries.ts";
+import { createReplicaWait } from "./replica-wait.ts";
 import type { Script } from "./script.ts";
 
 export interface RedisClient {
@@ -39,10 +40,17 @@ export interface RedisClient {
 
 /**
  * Over the connection of an ioredis client. `canSend`: whether a command may be sent now; by
- * default when there is a connection.
+ * default when there is a connection. `replicatedWithinMs`: writes wait so long for a Redis replica
+ * to have them (replica-wait.ts); by default they don't.
  */
-export function createRedisClient(client: IoredisClient, canSend: () => boolean = () => isReady(client)): RedisClient {
+export function createRedisClient(
+  client: IoredisClient,
+  canSend: () => boolean = () => isReady(client),
+  replicatedWithinMs?: number,
+): RedisClient {
   const batcher = new CommandBatcher();
+  const untilReplicated =
+    replicatedWithinMs === undefined ? undefined : createReplicaWait(client, batcher, replicatedWithinMs);
 
   const follow = (command: TrackedCommand): unknown => client.sendCommand(command);
   /** ioredis follows the redirections of a Cluster only where it chose the node itself. */
@@ -57,7 +65,9 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
   ): Promise<unknown> => {
     try {
       if (!canSend()) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
-      return await dispatch(command);
+      const reply = await dispatch(command);
+      if (kind === "write") await untilReplicated?.(command);
+      return reply;
     } catch (error) {
       throw failureOf(error, { what, kind, sent: command.sent });
     }
@@ -78,7 +88,9 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
       const command = new ScriptCommand(call, batcher, false);
       try {
         if (!canSend()) throw new StoreUnavailable(`Redis is away; ${name} was not sent`);
-        return await client.sendCommand(command);
+        const reply = await client.sendCommand(command);
+        if (kind === "write") await untilReplicated?.(command);
+        return reply;
       } catch (error) {
         if (!isUnknownScript(error)) throw failureOf(error, { what: name, kind, sent: command.sent });
       }

@@ -198,7 +198,9 @@ async function patchDocument(ready: ReadyWrite, patch: Patch): Promise<HttpRespo
     // A precondition failed: the store only says how it would refuse, so any value will do.
     if (expecting.expected === "never") return put(ready, "null", expecting);
     const value = await plan.limiter.runFairly(() => patched(patch, text ?? "null"), request.admission.slot);
-    return value === text ? { outcome: "replaced", text } : put(ready, value, expecting);
+    return value === text && plan.document.durability === undefined
+      ? { outcome: "replaced", text }
+      : put(ready, value, expecting);
   });
   return responseOfWrite(result, plan);
 }

@@ -152,7 +152,7 @@ export async function replaceStored(
     request.admission.slot,
   );
   upsert?.requireValues(text);
-  if (text === stored.text) return writtenResponse(200, text);
+  if (text === stored.text && collection.durability === undefined) return writtenResponse(200, text);
   const object = { id: idIn(stored.text), owner, text };
   const result = await guarded(() => store.replace(collection, object, stored));
   if (result.outcome === "not_unique") throw notUnique(result.rule);

@@ -91,12 +91,14 @@ async function replace(
   stored: StoredObject,
   mode: WriteMode,
 ): Promise<Written | undefined> {
-  if (isSame(object, stored, mode)) return "unchanged";
+  const same = isSame(object, stored, mode);
+  if (same && collection.durability === undefined) return "unchanged";
   const result = await store.replace(collection, object, stored);
   switch (result.outcome) {
     case "not_unique":
       throw notUnique(result.rule);
     case "replaced":
+      return same ? "unchanged" : "replaced";
     case "expired":
       return result.outcome;
     default:
@@ -159,10 +161,10 @@ export async function writeValue(target: ValueTarget, text: string, mode: WriteM
   const deadline = performance.now() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const current = await valueToReplace(target, text, mode);
-    if (current === "unchanged") return current;
+    if (current.isSame && document.durability === undefined) return "unchanged";
     const limits = { maxBytes, mayCreate: true, expected: { text: current.text } };
     const result = await writes.putAt(document, [], text, limits);
-    if ("text" in result) return current.isStored ? "replaced" : "created";
+    if ("text" in result) return writtenOver(current);
     const grant = { mayCreate: true, mayRead: true };
     if (result.outcome !== "changed" || performance.now() >= deadline) throw problemOf(result, { ...target, grant });
     await pauseAfterConflict(attempt);
@@ -170,23 +172,32 @@ export async function writeValue(target: ValueTarget, text: string, mode: WriteM
 }
 
 export async function tryValue(target: ValueTarget, text: string, mode: WriteMode): Promise<Written> {
-  const current = await valueToReplace(target, text, mode);
-  if (current === "unchanged") return current;
-  return current.isStored ? "replaced" : "created";
+  return writtenOver(await valueToReplace(target, text, mode));
+}
+
+interface Replaceable {
+  readonly text: string;
+  readonly isStored: boolean;
+  readonly isSame: boolean;
+}
+
+function writtenOver({ isStored, isSame }: Replaceable): Written {
+  if (isSame) return "unchanged";
+  return isStored ? "replaced" : "created";
 }
 
 async function valueToReplace(
   { store, document, rootKey }: ValueTarget,
   text: string,
   mode: WriteMode,
-): Promise<"unchanged" | { readonly text: string; readonly isStored: boolean }> {
+): Promise<Replaceable> {
   const read = await store.readAt(document, []);
   const current = read.outcome === "found" ? read.text : rootKey.initialValue;
-  if (current === text) return "unchanged";
-  if (mode === "create" && current !== rootKey.initialValue) {
+  const isSame = current === text;
+  if (mode === "create" && !isSame && current !== rootKey.initialValue) {
     throw exists("Another value is stored under this root key; replace it with `_mode=replace`");
   }
-  return { text: current, isStored: read.outcome === "found" };
+  return { text: current, isStored: read.outcome === "found", isSame };
 }
 
 function exists(detail: string): Problem {

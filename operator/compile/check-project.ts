@@ -136,6 +136,7 @@ function compileProjectSettings(project: Project, hosts: HostGrant): Result<Proj
     uid: metadata.uid,
     authentication: spec.authentication.policy,
     serving: spec.serving,
+    ...(spec.durability && { durability: spec.durability }),
     hosts: hosts.granted,
     sessions: { accessTokenSeconds, refreshTokenSeconds, maxPerUser, maxPerProject },
     limits: {

@@ -30,7 +30,7 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
     "+get +set +del +unlink +exists +expire +pexpire +hget +hmget +hgetall +hkeys +hexists +hset +hdel +hincrby",
     "+zadd +zrem +zcard +zscore +zrange +zrangebyscore +zremrangebyscore +zlexcount",
     "+xadd +xlen +xrange +xread +xrevrange +xtrim +publish +subscribe +unsubscribe",
-    "+eval +evalsha +ping +time +info +select +client|setname +cluster|slots +cluster|info",
+    "+eval +evalsha +wait +ping +time +info +select +client|setname +cluster|slots +cluster|info",
   ],
   "jsonplane-backup": [
     "~jp:{*/*/*}:* ~jp:{probe}:* %R~{jsonplane}:data %R~{jsonplane}:meta",

@@ -1,12 +1,24 @@
 // What clients hear, and what is stored, while Redis goes away under load, stands still, refuses,
 // or loses an answer.
 
+import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
+import type { CompiledProject } from "../../core/config/types.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { outcome } from "../support/http/api-calls.ts";
-import type { Reply } from "../support/http/http-client.ts";
-import { apikey, basic, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
+import {
+  apikey,
+  basic,
+  changed,
+  project,
+  withConfig,
+  withKey,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/http/projects.ts";
 import { expectProblem } from "../support/http/replies.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
@@ -15,6 +27,7 @@ import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const writer = apikey("writer");
+const mergePatch = { "Content-Type": "application/merge-patch+json" };
 const shop = project(
   "shop",
   withKey("writer", { role: "Administrators" }),
@@ -25,7 +38,9 @@ const shop = project(
 
 let redis: TestRedis;
 beforeAll(async () => {
-  redis = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
+  redis = await startRedis({
+    args: ["--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0"],
+  });
 });
 afterAll(() => redis.stop());
 
@@ -38,11 +53,15 @@ interface Patience {
   readonly commandTimeoutMs?: number;
   /** Serves the projects of another data plane. */
   readonly namespace?: string;
+  readonly projects?: readonly CompiledProject[];
 }
 
-async function serveOn(url: string, { commandTimeoutMs = 10_000, ...options }: Patience = {}): Promise<Served> {
+async function serveOn(
+  url: string,
+  { commandTimeoutMs = 10_000, projects = [shop], ...options }: Patience = {},
+): Promise<Served> {
   const store = await createRedisStore({ url, clock: systemClock, commandTimeoutMs });
-  const served = await serveFrom(store, [shop], options);
+  const served = await serveFrom(store, projects, options);
   closing.push(async () => {
     await served.plane.close();
     await store.close();
@@ -297,5 +316,66 @@ describe("a Redis that", () => {
     }
     await eventually(async () => expect((await append(served, "third")).status).toBe(201));
     expect(await readList(served)).toEqual(["first", "third"]);
+  });
+});
+
+describe("a project whose writes wait for a Redis replica", () => {
+  const ledger = changed(shop, withConfig({ name: "ledger", uid: randomUUID(), durability: "Replicated" }));
+
+  it("hears 201 of what the replica has, 503 of what it doesn't confirm, and keeps nobody else waiting", async () => {
+    const replica = await startRedis({ args: ["--replicaof", `127.0.0.1 ${redis.port}`] });
+    closing.push(() => replica.stop());
+    const served = await serveOn(redis.url, { commandTimeoutMs: 8_000, projects: [ledger, shop] });
+    const other = await serveOn(redis.url, {
+      commandTimeoutMs: 20_000,
+      projects: [ledger],
+      namespace: served.namespace,
+    });
+    const connections = () => askRedis(redis.port, "CLIENT LIST");
+    const neighbours = (n: number) =>
+      send(served.origin, `/${served.namespace}/shop/api/things`, { method: "POST", body: { n }, as: writer });
+
+    expect((await neighbours(1)).status).toBe(201);
+    expect(await connections()).not.toContain("name=jsonplane-replicated");
+    await eventually(async () => expect((await append(served, 1)).status).toBe(201));
+    expect(await connections()).toContain("name=jsonplane-replicated");
+    expect(await askRedis(replica.port, "KEYS *")).toContain("/ledger/json/doc}:value");
+    const { id } = (await create(other, 1)).json();
+
+    const writes: readonly ((by: Served) => Promise<Reply>)[] = [
+      (by) =>
+        by.send("/api/things", { method: "POST", body: { n: 2 }, as: writer, headers: { "Idempotency-Key": "once" } }),
+      (by) => by.send(`/api/things/${id}`, { method: "PUT", body: { n: 3 }, as: writer }),
+      (by) => by.send("/json/doc", { method: "PATCH", body: { k: 4 }, as: writer, headers: mergePatch }),
+    ];
+    await replica.kill("SIGSTOP");
+    const first = Promise.all(writes.map((write) => write(served)));
+    expect(await Promise.race([first, neighbours(2)])).toMatchObject({ status: 201 });
+    for (const reply of await first) {
+      expectUnavailable(reply, "outcome_unknown");
+      expect(reply.text).toContain("spec.durability");
+    }
+
+    // A repetition finds nothing to do, and what it found may yet be lost.
+    const again = writes.map((write) => write(other));
+    const others = async () => {
+      for (let n = 0; n < 20; n += 1) expect((await neighbours(n)).status).toBe(201);
+      return "the others";
+    };
+    expect(await Promise.race([...again, others()])).toBe("the others");
+    await replica.kill("SIGCONT");
+    expect((await Promise.all(again)).map(({ status }) => status)).toEqual([201, 200, 200]);
+    expect((await served.send("/api/things")).json()).toMatchObject({ count: 2, items: [{ n: 3 }, { n: 2 }] });
+  });
+
+  it("is refused before anything is done where Redis has none", async () => {
+    const served = await serveOn(redis.url, { commandTimeoutMs: 4_000, projects: [ledger] });
+    await eventually(async () =>
+      expect(await askRedis(redis.port, "INFO replication")).toContain("connected_slaves:0"),
+    );
+    const refused = await create(served, 1);
+    expectUnavailable(refused);
+    expect(refused.text).toContain("keeps no second copy");
+    expect((await served.send("/api/things")).json().count).toBe(0);
   });
 });

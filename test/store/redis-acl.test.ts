@@ -12,6 +12,7 @@ import {
   purgingLockKey,
 } from "../../core/config/config-keys.ts";
 import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
+import { NoReplica } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
@@ -59,7 +60,7 @@ beforeAll(async () => {
   publisher = newPublisher({ redisClient, keyring });
   acknowledgements = createAcknowledgements({ redisClient, timers: systemTimers });
   const url = documentedUrl(redis, "jsonplane-dataplane");
-  store = await openRedisStore({ url });
+  store = await openRedisStore({ url, commandTimeoutMs: 4_000 });
   config = await openRedisDirectory({ url, keyring: unchangingKeyring(keyring), clock: systemClock, replica: "r1" });
 });
 afterAll(async () => {
@@ -95,6 +96,8 @@ describe("with the documented permissions", () => {
   it("a replica stores, follows, carries out what the operator orders, and leaves the list when it stops", async () => {
     const purges = createPurges(redisClient, publisher);
     await store.create(books, object, 1_000);
+    const waiting = store.create({ ...books, durability: "Replicated" }, object, 1_000);
+    await expect(waiting).rejects.toThrow(NoReplica);
     await purges.order("one", { what: "resource", project: ref, name: "books" });
     expect(await purges.isOrdered("one")).toBe(true);
     const failures: unknown[] = [];

@@ -71,22 +71,24 @@ describe("a store behind a Sentinel", () => {
   let store: Store;
   beforeAll(async () => {
     sentinel = await startRedisSentinel({ downAfterMs: 60_000 });
-    store = await openRedisStore({ url: sentinel.url });
+    store = await openRedisStore({ url: sentinel.url, commandTimeoutMs: 4_000 });
   });
   afterAll(async () => {
     await store.close();
     await sentinel.stop();
   });
 
-  it("goes on with the new primary after a failover", async () => {
+  it("goes on with the new primary after a failover, which has every write that waited for it", async () => {
     const document = await documentOf(store, '{"l":[]}');
     // Replication is asynchronous: a document that the new primary has never seen would be lost, as
     // is documented.
     await eventually(async () => {
       expect(await askRedis(sentinel.replica.port, `EXISTS ${documentKeys(document).value}`)).toContain(":1");
     });
+    const replicated = { ...(await documentOf(store, '{"l":[]}')), durability: "Replicated" as const };
     let isOver = false;
     const writing = insertUntil(store, document, () => isOver);
+    const waiting = insertUntil(store, replicated, () => isOver);
     // Refused until the Sentinel knows all of the replica.
     await eventually(async () => {
       expect(await askRedis(sentinel.port, "SENTINEL FAILOVER main")).toContain("+OK");
@@ -95,8 +97,10 @@ describe("a store behind a Sentinel", () => {
       async () => {
         expect(await askRedis(sentinel.replica.port, "INFO replication")).toContain("role:master");
         expect(await askRedis(sentinel.primary.port, "INFO replication")).toContain("role:slave");
-        const write = await store.insertAt(document, ["l", "-"], "-1", roomy);
-        expect(write.outcome).toBe("created");
+        for (const each of [document, replicated]) {
+          const write = await store.insertAt(each, ["l", "-"], "-1", roomy);
+          expect(write.outcome).toBe("created");
+        }
       },
       { withinMs: 60_000, everyMs: 100 },
     );
@@ -109,6 +113,14 @@ describe("a store behind a Sentinel", () => {
     // documented. Nothing is twice.
     const numbers = stored.filter((n) => n >= 0);
     expect(new Set(numbers).size).toBe(numbers.length);
+    // What has waited for the Redis replica is there.
+    const waited = await waiting;
+    expect(waited.created.length).toBeGreaterThan(10);
+    const replicatedNumbers = await storedIn(direct, replicated);
+    expectOnce(
+      replicatedNumbers.filter((n) => n >= 0),
+      waited,
+    );
     await direct.close();
   });
 });

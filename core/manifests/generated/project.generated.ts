@@ -87,6 +87,7 @@ export interface ProjectSpec {
   readonly copies?: {
     readonly allow: "Nobody" | "Namespace";
   };
+  readonly durability?: "Replicated";
   readonly dataSourceRef?: {
     readonly kind: "Project";
     readonly name: string;
@@ -748,6 +749,12 @@ export const projectSchema: SchemaNode = {
               "default": "Nobody"
             }
           }
+        },
+        "durability": {
+          "type": "string",
+          "enum": [
+            "Replicated"
+          ]
         },
         "dataSourceRef": {
           "type": "object",

@@ -43,7 +43,7 @@ export function carryOutChecks(deps: CarryOutChecksDeps): CarriedOrders {
       const found = await find(directory, order);
       if (found === undefined) return undefined;
       const { project, resource } = found;
-      const collection = collectionOf(order.project, resource);
+      const collection = collectionOf(project.config, resource);
       // What a replica sent that knows of the schema by now has reached the store then.
       if (order.stage === "final") await pauseUnlessAborted(systemTimers, settleMs, signal);
       if (order.stage !== "look") await store.refuseOlderWriters(collection);

@@ -3,13 +3,24 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type {
   ChangeLogConfig,
+  Durability,
   ExpiryConfig,
   ProjectRef,
+  ProjectSettings,
   ResourceConfig,
   RootKeyConfig,
 } from "../../../core/config/types.ts";
 
-export interface CollectionRef {
+interface DurableRef {
+  /**
+   * What its writes wait for, beyond the store's own promise; a store without replicas ignores it.
+   * Where present, a write that changes nothing is carried out all the same: what it found may not
+   * be replicated yet.
+   */
+  readonly durability?: Durability;
+}
+
+export interface CollectionRef extends DurableRef {
   readonly project: ProjectRef;
   readonly resource: string;
   /**
@@ -26,7 +37,7 @@ export interface CollectionRef {
   readonly revision?: number;
 }
 
-export interface DocumentRef {
+export interface DocumentRef extends DurableRef {
   readonly project: ProjectRef;
   readonly rootKey: string;
   /** As of a collection. */
@@ -38,18 +49,34 @@ export function nameOfCollection({ project, resource }: CollectionRef): string {
   return `${keyOfProject(project)}/${resource}`;
 }
 
-/** Every write has a reference made here, so that none leaves the log out, or the revision. */
+type OwnProject = ProjectRef & Pick<ProjectSettings, "durability">;
+
+/**
+ * Every write has a reference made here, so that none leaves out the log, the revision or what it
+ * has to wait for.
+ */
 export function collectionOf(
-  project: ProjectRef,
+  project: OwnProject,
   { config, revision }: { readonly config: ResourceConfig; readonly revision: number },
 ): CollectionRef {
   const { name, changes, expiry } = config;
-  return { project, resource: name, revision, ...(changes && { changes }), ...(expiry && { expiry }) };
+  return {
+    project,
+    resource: name,
+    revision,
+    ...durabilityOf(project),
+    ...(changes && { changes }),
+    ...(expiry && { expiry }),
+  };
 }
 
 /** As of a collection. */
-export function documentOf(project: ProjectRef, { key, changes }: RootKeyConfig): DocumentRef {
-  return { project, rootKey: key, ...(changes && { changes }) };
+export function documentOf(project: OwnProject, { key, changes }: RootKeyConfig): DocumentRef {
+  return { project, rootKey: key, ...durabilityOf(project), ...(changes && { changes }) };
+}
+
+function durabilityOf({ durability }: OwnProject): DurableRef {
+  return durability === undefined ? {} : { durability };
 }
 
 /** Decoded path segments below the root: keys or indexes, by the type of the container. */

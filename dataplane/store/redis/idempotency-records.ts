@@ -6,6 +6,7 @@ import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText, textOf } from "../../../core/redis/reply.ts";
 import { type Script, scriptOf } from "../../../core/redis/script.ts";
 import type { IdempotencyRecord, IdempotencyRecords, Repeated } from "../ports/idempotency.ts";
+import type { CollectionRef, DocumentRef } from "../ports/refs.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
 import { code, type ScriptReply, scriptReply } from "./store-script.ts";
 
@@ -36,11 +37,16 @@ function idempotentScript({ name, lua, kind }: Script): Script {
   return scriptOf(`${name}, idempotent`, both, kind);
 }
 
+/** The name of a record's key in Redis. */
+export function recordNameOf(of: CollectionRef | DocumentRef, key: string): string {
+  const keys = "resource" in of ? collectionKeys(of) : documentKeys(of);
+  return keys.record(key);
+}
+
 export function createIdempotencyRecords(redisClient: RedisClient): IdempotencyRecords {
   return {
     async idempotencyRecord(of, key) {
-      const keys = "resource" in of ? collectionKeys(of) : documentKeys(of);
-      const name = keys.record(key);
+      const name = recordNameOf(of, key);
       return optionalText(await redisClient.read(name, "GET", name));
     },
   };

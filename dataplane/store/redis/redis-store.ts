@@ -10,9 +10,10 @@ import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import { createSubscriber } from "../../../core/redis/subscriber.ts";
 import { withExpiry } from "../expiring.ts";
-import { observedStore, outcomeOf } from "../observed-store.ts";
+import { type Method, observedStore, outcomeOf, wrapMethods } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
-import type { CollectionRef } from "../ports/refs.ts";
+import type { IdempotencyRecords } from "../ports/idempotency.ts";
+import type { CollectionRef, DocumentRef } from "../ports/refs.ts";
 import { createChangeLogs } from "./changes/change-logs.ts";
 import { type ConnectedEngine, createConnectedEngine } from "./engine.ts";
 import { createExpiry } from "./expiry/expiry.ts";
@@ -31,6 +32,7 @@ import { createBatchedReads } from "./objects/batched-reads.ts";
 import { createObjectScripts } from "./objects/object-scripts.ts";
 import { createObjects } from "./objects/objects.ts";
 import { createPurgeScripts, createPurges } from "./purges/purges.ts";
+import { createReplicatedClient } from "./replication/replicated-client.ts";
 import { createEndedSessions } from "./sessions/ended-sessions.ts";
 import { createSessionRevocations } from "./sessions/session-revocations.ts";
 import { createSessionScripts } from "./sessions/session-scripts.ts";
@@ -56,20 +58,22 @@ export interface RedisStoreOptions {
   readonly checkServer?: CheckServer;
 }
 
+/**
+ * Of the time for an answer. A write may wait for one confirmation behind another, and is answered
+ * in time all the same.
+ */
+const replicationShare = 0.25;
+
 export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
   const target = parseRedisUrl(options.url);
   const commandTimeout = options.commandTimeoutMs ?? 2_000;
   const client = await connect({ target, name: "jsonplane", commandTimeout });
   const engine = createConnectedEngine();
-  const redisClient = await openRedisClient(client, engine, options.checkServer).catch((error: unknown) => {
-    client.disconnect();
-    throw error;
-  });
+  const redisClient = await openRedisClient(client, engine, options.checkServer);
   const { clock, observe } = options;
   const indexScripts = createIndexScripts(redisClient);
   const scripts = createObjectScripts(redisClient);
   const batchedReads = createBatchedReads(redisClient);
-  const batchedCreates = createBatchedCreates(redisClient, scripts);
   const deps = { redisClient, batchedReads, scripts, indexSetCache: createIndexSetCache(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
@@ -96,21 +100,41 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const expiryScripts = createExpiryScripts(redisClient);
   const expiry = createExpiry({ ...deps, scripts: expiryScripts });
   const listReads = createLiveReads({ ...deps, expiryScripts, rangeScripts: createRangeScripts(redisClient) });
-  const objects = {
-    ...createObjects({ ...deps, batchedCreates, clock }),
-    ...createPages({ ...deps, listReads }),
-    ...createKeysetPages({ ...deps, listReads }),
-  };
   const time = (collection: CollectionRef) => expiryScripts.time(collectionKeys(collection));
+  const lists = { ...createPages({ ...deps, listReads }), ...createKeysetPages({ ...deps, listReads }) };
+  const dataBy = (writer: RedisClient, records: IdempotencyRecords) => {
+    const { addressableLength } = engine;
+    const its = {
+      ...deps,
+      redisClient: writer,
+      scripts: createObjectScripts(writer),
+      records,
+      clock,
+      addressableLength,
+    };
+    const batchedCreates = createBatchedCreates(writer, its.scripts);
+    const objects = { ...createObjects({ ...its, batchedCreates }), ...lists };
+    const { idempotencyRecord } = records;
+    const expiring = withExpiry({ objects, expiry, time, monotonic: clock.monotonic });
+    return { ...expiring, ...createDocuments(its), idempotencyRecord };
+  };
+  const replicated = createReplicatedClient(redisClient, {
+    withinMs: Math.ceil(commandTimeout * replicationShare),
+    async open(withinMs) {
+      const own = await connect({ target, name: "jsonplane-replicated", commandTimeout });
+      return openRedisClient(own, engine, options.checkServer, withinMs);
+    },
+  });
   const store: Store = {
     ...expiry,
-    ...withExpiry({ objects, expiry, time, monotonic: clock.monotonic }),
+    ...byDurability(
+      dataBy(redisClient, createIdempotencyRecords(redisClient)),
+      dataBy(replicated.redisClient, replicated),
+    ),
     ...createIndexes({ ...deps, scripts: indexScripts }),
-    ...createDocuments({ ...deps, clock, addressableLength: engine.addressableLength }),
     ...createPurges({ ...deps, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
     ...createChangeLogs({ redisClient, subscriber }),
     ...createSizes(redisClient),
-    ...createIdempotencyRecords(redisClient),
     ...createSessions({ scripts: sessionScripts, redisClient, clock, sessionRevocations }),
     ...createCounters(redisClient),
     ...createBuckets(redisClient),
@@ -120,23 +144,40 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
       await ended.stop();
       await sessionRevocations.stop();
       await subscriber.close();
+      await replicated.close();
       redisClient.disconnect();
     },
   };
   return observedStore(store, observe);
 }
 
+/** By what the data of a call ask for. */
+function byDurability<Port extends object>(plain: Port, replicated: Port): Port {
+  const others = replicated as Readonly<Record<string, Method>>;
+  return wrapMethods(plain, (name, method) => {
+    const other = others[name] ?? method;
+    return (...args) => ((args[0] as CollectionRef | DocumentRef).durability === undefined ? method : other)(...args);
+  });
+}
+
 async function openRedisClient(
   client: IoredisClient,
   engine: ConnectedEngine,
   check: CheckServer | undefined,
+  replicatedWithinMs?: number,
 ): Promise<RedisClient> {
-  const redisClient = await createGuardedRedisClient(client, async (read) => {
+  const checkServer: CheckServer = async (read) => {
     await engine.identify(read);
     await check?.(read);
-  });
-  // No connection of a Cluster was checked.
-  if (engine.found() === undefined) await engine.identify(redisClient.read);
-  await requireJson(redisClient);
-  return engine.adapt(redisClient);
+  };
+  try {
+    const redisClient = await createGuardedRedisClient(client, checkServer, replicatedWithinMs);
+    // No connection of a Cluster was checked.
+    if (engine.found() === undefined) await engine.identify(redisClient.read);
+    await requireJson(redisClient);
+    return engine.adapt(redisClient);
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  }
 }

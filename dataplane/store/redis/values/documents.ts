@@ -13,8 +13,8 @@ import {
   type DocumentWrites,
   maxDepth,
 } from "../../ports/documents.ts";
+import type { IdempotencyRecords } from "../../ports/idempotency.ts";
 import type { DocumentRef, Path } from "../../ports/refs.ts";
-import { createIdempotencyRecords } from "../idempotency-records.ts";
 import { type DocumentKeys, documentKeys } from "../keys.ts";
 import type { BatchedReads } from "../objects/batched-reads.ts";
 import {
@@ -28,6 +28,7 @@ import { type AddressableLength, createUnaddressablePaths } from "./unaddressabl
 
 export interface DocumentDeps {
   readonly redisClient: RedisClient;
+  readonly records: IdempotencyRecords;
   readonly batchedReads: BatchedReads;
   readonly addressableLength: AddressableLength;
   readonly clock: Clock;
@@ -35,13 +36,13 @@ export interface DocumentDeps {
 
 export function createDocuments({
   redisClient,
+  records,
   batchedReads,
   addressableLength,
   clock,
 }: DocumentDeps): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);
   const unaddressable = createUnaddressablePaths({ scripts, clock, addressableLength });
-  const records = createIdempotencyRecords(redisClient);
   const isPlain = (path: Path): boolean => addressableLength(path) === path.length;
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
