@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { crdFolder } from "../../tools/read-crds.ts";
 import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { asked, createdWith, orphans } from "./asked-in-pods.ts";
 import { failureReport } from "./failure-report.ts";
 import { askerIn, startAsker } from "./network.ts";
 import { installBehindSentinels, losePrimary, removeSentinels } from "./primary-loss.ts";
@@ -85,7 +86,7 @@ async function expectUnharmed(): Promise<void> {
 
 /** Values are read, and nothing but 503 was answered since the chapter before. */
 async function expectRedisBack(): Promise<void> {
-  await eventually(async () => expect(await asked(`${load}/load/json/settings/colour`)).toBe('"green"'), {
+  await eventually(async () => expect(await asked(target, `${load}/load/json/settings/colour`)).toBe('"green"'), {
     withinMs: minutes,
   });
   const { failures } = await traffic.chapter();
@@ -98,31 +99,14 @@ async function lease(): Promise<string> {
   return await target.kubectl("get", "lease", "jsonplane-operator", ...system, "-o", "jsonpath={.spec.holderIdentity}");
 }
 
-/** What the API answers inside the cluster, asked from a pod of the operator. */
-async function asked(path: string): Promise<string> {
-  const url = `http://jsonplane.${systemNamespace}.svc/${path}`;
-  const script = `fetch("${url}").then((r) => r.text()).then((t) => process.stdout.write(t))`;
-  return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", "node", "-e", script);
+/** How many the project of the traffic has stored. */
+async function items(): Promise<number> {
+  return (JSON.parse(await asked(target, `${load}/load/api/items?_limit=1`)) as { readonly count: number }).count;
 }
 
 /** In base64, as the Secret has it. */
 async function trafficKey(): Promise<string> {
   return await target.kubectl("get", "secret", "traffic-api-key", "-n", load, "-o", "jsonpath={.data.apiKey}");
-}
-
-/** Status of a POST of an item with the key that the Secret has. */
-async function createdWith(key: string): Promise<string> {
-  const url = `http://jsonplane.${systemNamespace}.svc/${load}/load/api/items`;
-  const authorization = `apikey ${Buffer.from(key, "base64").toString()}`;
-  const request = JSON.stringify({ method: "POST", headers: { authorization }, body: '{"number":1}' });
-  const script = `fetch("${url}", ${request}).then((r) => process.stdout.write(String(r.status)))`;
-  return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", "node", "-e", script);
-}
-
-/** What `jsonplane data orphans` prints in a pod of the operator. */
-async function orphans(...words: readonly string[]): Promise<string> {
-  const command = ["node", "/app/dist/cli/main.js", "data", "orphans", ...words];
-  return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", ...command);
 }
 
 /** A change of the Project is live. */
@@ -158,7 +142,7 @@ describe("an installation", () => {
     await ready(shop);
     const url = await target.kubectl("get", "project", "bookshop", "-n", shop, "-o", "jsonpath={.status.baseURL}");
     expect(url).toBe(`http://jsonplane.${systemNamespace}.svc/${shop}/bookshop`);
-    expect(await asked(`${shop}/bookshop/api/books`)).toMatch(/^\{"count":0/);
+    expect(await asked(target, `${shop}/bookshop/api/books`)).toMatch(/^\{"count":0/);
     await target.kubectl("create", "namespace", load);
     await target.apply(await readFile(loadProject, "utf8"), load);
     await ready(load);
@@ -294,13 +278,13 @@ describe("an installation", () => {
     "leaves objects, Secrets and data behind when it is uninstalled, and has them back with the next",
     async () => {
       const before = await trafficKey();
-      const count = await asked(`${load}/load/api/items?_limit=1`).then(counted);
+      const count = await items();
       await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
       expect(await target.kubectl("get", "jsonplane", "-n", load, "-o", "name")).toContain("project.jsonplane.io/load");
       await eventually(async () => expect(await pods("dataplane")).toEqual([]), { withinMs: 2 * minutes });
       await target.rollOut("install", target.to, "--set", "backup.enabled=true,backup.existingClaim=backups");
       await ready(load);
-      await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count));
+      await eventually(async () => expect(await items()).toBe(count));
       expect(count).toBeGreaterThan(500);
       expect(await trafficKey()).toBe(before);
     },
@@ -312,7 +296,7 @@ describe("an installation", () => {
       (job) => blocks.find(({ text }) => text.includes(`job ${job} `))?.text,
     );
     await target.apply(blocks.find(({ text }) => text.startsWith("# backups.yaml"))?.text ?? "");
-    const count = await asked(`${load}/load/api/items?_limit=1`).then(counted);
+    const count = await items();
     const [, stored = ""] = /e2e-load\/load: (\d+) objects and values/.exec(await target.paste(backingUp)) ?? [];
     expect(Number(stored)).toBeGreaterThanOrEqual(count);
     await target.kubectl("delete", "pvc", "data-jsonplane-redis-0", ...system, "--wait=false");
@@ -326,9 +310,7 @@ describe("an installation", () => {
     const [, name = ""] = /accept-data-loss: \\?"([^"\\]+)/.exec(loss) ?? [];
     const accept = `jsonplane.io/accept-data-loss=${name}`;
     await target.kubectl("annotate", "secret", "jsonplane-keyring", ...system, "--overwrite", accept);
-    await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count), {
-      withinMs: minutes,
-    });
+    await eventually(async () => expect(await items()).toBe(count), { withinMs: minutes });
     await ready(load);
   });
 
@@ -338,7 +320,7 @@ describe("an installation", () => {
     await expect(target.kubectl("delete", "crd", ...kinds)).rejects.toThrow("jsonplane.io/allow-deletion=true");
     await target.kubectl("annotate", "crd", ...kinds, "jsonplane.io/allow-deletion=true");
     await target.kubectl("delete", "crd", ...kinds, "--wait=true", "--timeout=60s");
-    expect(await createdWith(key)).toBe("201");
+    expect(await createdWith(target, load, key)).toBe("201");
     for (const file of await readdir(crdFolder)) await target.apply(await readFile(join(crdFolder, file), "utf8"));
     await target.kubectl("wait", "crd", ...kinds, "--for=condition=Established", "--timeout=60s");
     await target.apply(await readFile(loadProject, "utf8"), load);
@@ -346,7 +328,7 @@ describe("an installation", () => {
     await ready(load);
     await ready(shop);
     expect(await trafficKey()).not.toBe(key);
-    expect(await createdWith(await trafficKey())).toBe("201");
+    expect(await createdWith(target, load, await trafficKey())).toBe("201");
   });
 
   journey(
@@ -354,11 +336,11 @@ describe("an installation", () => {
     async () => {
       const name = `${load}/load/ApiResource/items`;
       await target.kubectl("delete", "apiresources.jsonplane.io", "items", "-n", load, "--wait=true", "--timeout=60s");
-      await eventually(async () => expect(await orphans("--output", "json")).toContain('"name":"items"'), {
+      await eventually(async () => expect(await orphans(target, "--output", "json")).toContain('"name":"items"'), {
         withinMs: minutes,
       });
-      await orphans("--delete", name);
-      expect(await orphans("--output", "json")).not.toContain('"name":"items"');
+      await orphans(target, "--delete", name);
+      expect(await orphans(target, "--output", "json")).not.toContain('"name":"items"');
     },
   );
 
@@ -406,8 +388,4 @@ async function uninstallWithDefinitions(): Promise<void> {
 async function expectSoon(): Promise<void> {
   await traffic.chapter();
   await eventually(expectUnharmed, { withinMs: minutes, everyMs: 2_000 });
-}
-
-function counted(text: string): number {
-  return (JSON.parse(text) as { readonly count: number }).count;
 }
