@@ -15,6 +15,11 @@ export interface FollowedFileDeps<T> {
   readonly read: () => Promise<string>;
   /** Throws what it can't use; the error's message holds nothing of the text. */
   readonly parse: (text: string) => T;
+  /**
+   * What counts until a reading gives something to use, which is then no change; absent = the first
+   * reading has to.
+   */
+  readonly initial?: T;
   /** Called once for every new way in which the file can't be used. */
   readonly onRefused: (error: unknown) => void;
   readonly onChanged?: (content: T) => void;
@@ -27,13 +32,16 @@ export interface FollowedFileDeps<T> {
 const filePollMilliseconds = 5_000;
 const minReadIntervalMs = 1_000;
 
-/** Rejects when the first reading gives nothing to use, as `read` or `parse` does. */
+/**
+ * Rejects when the first reading gives nothing to use, as `read` or `parse` does, unless `initial`
+ * counts until then.
+ */
 export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed<T>> {
   const now = deps.now ?? (() => performance.now());
   const listeners: (() => void)[] = [];
-  let text = await deps.read();
-  let content = deps.parse(text);
-  let readAt = now();
+  let text = deps.initial === undefined ? await deps.read() : undefined;
+  let content = deps.initial ?? deps.parse(text ?? "");
+  let readAt = text === undefined ? Number.NEGATIVE_INFINITY : now();
   let reading: Promise<void> | undefined;
   let refusal: string | undefined;
 
@@ -53,9 +61,10 @@ export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed
   };
   const readAgain = async (): Promise<void> => {
     readAt = now();
+    const isFirst = text === undefined;
     const changed = await deps.read().then(take).catch(refuse);
     if (!changed) return;
-    deps.onChanged?.(content);
+    if (!isFirst) deps.onChanged?.(content);
     for (const listener of listeners) listener();
   };
 
@@ -66,6 +75,7 @@ export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed
     });
     return reading;
   };
+  if (text === undefined) void reread();
   const timer = setInterval(reread, deps.pollMs ?? filePollMilliseconds).unref();
 
   return {

@@ -25,6 +25,9 @@ export async function runOperator(options: OperatorSettings, fetchLimits?: Fetch
 async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: FetchLimits | undefined) {
   const { redis, publicUrl } = options;
   requireOneRedis(options);
+  if (options.adminTokenFile !== undefined && options.adminTokenSecret !== undefined) {
+    throw new StartRefused("--admin-token-file and --admin-token-secret both name a token: leave one of them out");
+  }
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
@@ -56,6 +59,7 @@ async function start(options: OperatorSettings, cleanup: Cleanup, fetchLimits: F
     host: options.host,
     adminPort: options.adminPort,
     adminToken,
+    adminTokenSecret: options.adminTokenSecret,
     ...(fetchLimits !== undefined && { fetchLimits }),
     clock: systemClock,
     logger,

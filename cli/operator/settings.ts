@@ -1,6 +1,7 @@
 // What `jsonplane operator` can be given, by flags or environment variables.
 
 import { backupMaxAge } from "../../core/env/backup-settings.ts";
+import { matching } from "../../core/env/setting-readers.ts";
 import {
   adminPort,
   adminTokenFile,
@@ -24,6 +25,7 @@ import {
   workers,
 } from "../../core/env/settings.ts";
 import { logLevels } from "../../core/log/logger.ts";
+import { dnsSubdomain } from "../../core/manifests/metadata.ts";
 import type { CommandSettings } from "../command.ts";
 
 /** Some flags have other help texts here: the operator serves no requests and no /usage. */
@@ -50,6 +52,12 @@ export const settings = {
   adminTokenFile: {
     ...adminTokenFile,
     help: "File with the Bearer token that /metrics requires; read again when it changes; default: none is required",
+  },
+  adminTokenSecret: {
+    flag: "admin-token-secret",
+    placeholder: "NAME",
+    help: "Secret in the operator's namespace whose entry token /metrics requires; created if it is missing",
+    read: matching(dnsSubdomain, "the name of a Secret, such as jsonplane-admin-token"),
   },
   logLevel: { ...logLevel, help: `How much is logged to standard error: ${logLevels.join(", ")}` },
 };

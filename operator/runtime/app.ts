@@ -3,6 +3,7 @@
 // leadership is lost the session ends, and the process stands by again.
 
 import type { Clock } from "../../core/clock.ts";
+import type { Followed } from "../../core/followed-file.ts";
 import type { FollowedToken } from "../../core/http/admin-port-access.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -10,6 +11,7 @@ import { createTrust } from "../../core/redis/authorities.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/rules.ts";
 import { clusterLimits, type FetchLimits } from "../issuers/address-rules.ts";
+import type { KubeApi } from "../kube/api.ts";
 import { type ConnectedApi, createRefusedCredentials } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
@@ -21,6 +23,7 @@ import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.
 import { createInterruptionLog } from "../observe/repeated-failures.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";
+import { followAdminTokenSecret } from "./admin-token.ts";
 import { logLead } from "./lead-log.ts";
 import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
@@ -32,8 +35,10 @@ export interface OperatorOptions {
   readonly connect: (observe: (call: CallObserved) => void) => Promise<ConnectedApi>;
   readonly host: string;
   readonly adminPort: number;
-  /** What metrics ask for; absent = nothing. */
+  /** What metrics ask for; absent = what `adminTokenSecret` says. */
   readonly adminToken: FollowedToken | undefined;
+  /** Secret of the own namespace with what metrics ask for; absent = nothing. */
+  readonly adminTokenSecret: string | undefined;
   /** What fetching from external issuers is limited by; absent = as in a cluster. */
   readonly fetchLimits?: FetchLimits;
   readonly clock: Clock;
@@ -85,6 +90,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const credentials = createRefusedCredentials(metrics.observeCall);
   const { api } = await options.connect(credentials.observe);
+  const madeToken = await madeTokenOf(options, api);
   const guardRails = guardRailsOf(settings, logger, () => session?.listener.guardRailsChanged());
   const caches = createCaches({
     reader: api,
@@ -105,7 +111,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     metrics,
     notReady: () => credentials.fault() ?? notReady(caches, guardRails),
     healthy: () => isHealthy(caches),
-    token: options.adminToken,
+    token: options.adminToken ?? madeToken,
   });
   const adminUrl = await admin.listen({ host: options.host, port: options.adminPort });
   caches.start();
@@ -142,6 +148,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       stopping.abort(new Error("the operator was stopped"));
       await leading;
       await caches.stop();
+      madeToken?.stop();
       await admin.close();
       await api.close();
     },
@@ -156,6 +163,13 @@ function observedBy(
     if (observation.what === "failed") metrics.observeInformerError(kind);
     interrupted(kind, observation);
   };
+}
+
+async function madeTokenOf(
+  { settings: { namespace }, adminTokenSecret: name, logger }: OperatorOptions,
+  api: KubeApi,
+): Promise<Followed<Buffer> | undefined> {
+  return name === undefined ? undefined : await followAdminTokenSecret({ api, secret: { namespace, name }, logger });
 }
 
 function guardRailsOf(

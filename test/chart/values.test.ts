@@ -38,6 +38,7 @@ describe("labels and annotations", () => {
     ...json("dataplane.podLabels", { team: "api" }),
     ...json("redis.bundled.podLabels", { team: "data" }),
     ...json("dataplane.podAnnotations", { "prometheus.io/scrape": "false", note: "x" }),
+    ...json("metrics.tokenSecret.enabled", false),
     ...json("metrics.podMonitor", { enabled: true, labels: { release: "prometheus" } }),
     ...json("metrics.prometheusRule", { enabled: true, labels: { release: "prometheus" } }),
     ...json("metrics.dashboards", { enabled: true, labels: { team: "grafana" } }),

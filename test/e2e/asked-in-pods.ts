@@ -25,3 +25,14 @@ export async function orphans(target: Target, ...words: readonly string[]): Prom
   const command = ["node", "/app/dist/cli/main.js", "data", "orphans", ...words];
   return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", ...command);
 }
+
+/** Statuses of a program's /metrics: without a token, and with the one of the operator's Secret. */
+export async function metricsStatuses(target: Target, program: string): Promise<readonly string[]> {
+  const secret = ["secret", "jsonplane-admin-token", ...system, "-o", "jsonpath={.data.token}"];
+  const token = Buffer.from(await target.kubectl("get", ...secret), "base64").toString();
+  const requests = JSON.stringify([{}, { headers: { authorization: `Bearer ${token}` } }]);
+  const ask = `(request) => fetch("http://127.0.0.1:9090/metrics", request).then(({ status }) => status)`;
+  const script = `Promise.all(${requests}.map(${ask})).then((all) => process.stdout.write(all.join()))`;
+  const words = ["exec", ...system, `deploy/jsonplane-${program}`, "--", "node", "-e", script];
+  return (await target.kubectl(...words)).split(",");
+}

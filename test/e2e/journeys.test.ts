@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { crdFolder } from "../../tools/read-crds.ts";
 import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { asked, createdWith, orphans } from "./asked-in-pods.ts";
+import { asked, createdWith, metricsStatuses, orphans } from "./asked-in-pods.ts";
 import { failureReport } from "./failure-report.ts";
 import { askerIn, startAsker } from "./network.ts";
 import { installBehindSentinels, losePrimary, removeSentinels } from "./primary-loss.ts";
@@ -27,7 +27,8 @@ const shop = "e2e-bookshop";
 const system = ["-n", systemNamespace] as const;
 const minutes = 60_000;
 const otherValues = ["--set", "dataplane.logLevel=warn,operator.workers=4"] as const;
-/** As earlier versions were: to switch it restarts Redis. */
+/** As earlier versions were. To switch TLS restarts Redis. */
+const withoutToken = ["--set", "metrics.tokenSecret.enabled=false"] as const;
 const withoutTls = ["--set", "redis.bundled.tls.enabled=false"] as const;
 
 let target: Target;
@@ -132,7 +133,8 @@ describe("an installation", () => {
   upgradeJourney("comes up with helm install, in a namespace that holds pods to the standard restricted", async () => {
     await target.kubectl("create", "namespace", systemNamespace);
     await target.kubectl("label", "namespace", systemNamespace, "pod-security.kubernetes.io/enforce=restricted");
-    await target.rollOut("install", target.from, ...(target.from.chart === target.to.chart ? withoutTls : []));
+    const asEarlier = target.from.chart === target.to.chart ? [...withoutTls, ...withoutToken] : [];
+    await target.rollOut("install", target.from, ...asEarlier);
     expect(await target.helm("test", release, ...system)).toContain("Succeeded");
   });
 
@@ -156,6 +158,8 @@ describe("an installation", () => {
     // In a version of the API that the earlier commit doesn't have.
     await target.apply((await readFile(loadProject, "utf8")).replaceAll(/io\/v1alpha1$/gm, "io/v1beta1"), load);
     await ready(load);
+    expect(await metricsStatuses(target, "operator")).toEqual(["401", "200"]);
+    expect(await metricsStatuses(target, "dataplane")).toEqual(["401", "200"]);
     await expectUnharmed();
   });
 

@@ -28,7 +28,7 @@ labels:
   {{- . | nindent 2 }}
   {{- end }}
 {{- $scraping := dict }}
-{{- if and .port .root.Values.metrics.scrapeAnnotations }}
+{{- if and .port .root.Values.metrics.scrapeAnnotations (not (include "jsonplane.tokenSecret" .root)) }}
 {{- $scraping = dict "prometheus.io/scrape" "true" "prometheus.io/port" (toString .port) "prometheus.io/path" "/metrics" }}
 {{- end }}
 {{- with merge (dict) (default dict .annotations) (default dict .values.podAnnotations) $scraping }}
@@ -100,15 +100,43 @@ machine, three times. Node takes half of its memory for the heap by itself. Noth
 {{- end }}
 {{- end -}}
 
-{{/* The token of metrics, in the file that follows its Secret. */}}
+{{/* Not empty where the operator makes the token of metrics: the name of its Secret. */}}
+{{- define "jsonplane.ownTokenSecret" -}}
+{{- with .Values.metrics.tokenSecret -}}
+{{- if and .enabled (not .name) -}}
+{{- printf "%s-admin-token" (include "jsonplane.fullname" $) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where the token of metrics is, as the YAML of a `name` and a `key`; empty = none is required. */}}
+{{- define "jsonplane.tokenSecret" -}}
+{{- $own := include "jsonplane.ownTokenSecret" . -}}
+{{- if $own -}}
+{{- dict "name" $own "key" "token" | toYaml -}}
+{{- else if .Values.metrics.tokenSecret.enabled -}}
+{{- pick .Values.metrics.tokenSecret "name" "key" | toYaml -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a program mounts: an operator that makes the Secret can't wait for it. dict "root" $ "program" "operator" or "dataplane" */}}
+{{- define "jsonplane.tokenOf" -}}
+{{- if not (and (eq .program "operator") (include "jsonplane.ownTokenSecret" .root)) -}}
+{{- include "jsonplane.tokenSecret" .root -}}
+{{- end -}}
+{{- end -}}
+
+{{/* dict as above */}}
 {{- define "jsonplane.tokenArgument" -}}
-{{- if .Values.metrics.tokenSecret.name }}
+{{- if include "jsonplane.tokenOf" . }}
 - --admin-token-file=/etc/jsonplane/metrics-token/token
+{{- else if include "jsonplane.ownTokenSecret" .root }}
+- --admin-token-secret={{ include "jsonplane.ownTokenSecret" .root }}
 {{- end }}
 {{- end -}}
 
 {{- define "jsonplane.tokenMount" -}}
-{{- if .Values.metrics.tokenSecret.name }}
+{{- if include "jsonplane.tokenOf" . }}
 - name: metrics-token
   mountPath: /etc/jsonplane/metrics-token
   readOnly: true
@@ -116,14 +144,12 @@ machine, three times. Node takes half of its memory for the heap by itself. Noth
 {{- end -}}
 
 {{- define "jsonplane.tokenVolume" -}}
-{{- with .Values.metrics.tokenSecret }}
-{{- if .name }}
+{{- with include "jsonplane.tokenOf" . | fromYaml }}
 - name: metrics-token
   secret:
     secretName: {{ .name | toYaml }}
     items:
       - key: {{ .key | toYaml }}
         path: token
-{{- end }}
 {{- end }}
 {{- end -}}
