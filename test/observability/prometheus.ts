@@ -45,10 +45,14 @@ export interface Target {
 }
 
 /**
- * `rules` = files of recording rules and alerts, evaluated every second. Labels are those of the
- * chart's PodMonitor.
+ * `rules` = files of recording rules and alerts, evaluated every second; `tokenFile` = what it
+ * sends, as the documented job does. Labels are those of the chart's PodMonitor.
  */
-export async function startPrometheus(targets: readonly Target[], rules: readonly string[]): Promise<TestPrometheus> {
+export async function startPrometheus(
+  targets: readonly Target[],
+  rules: readonly string[],
+  tokenFile?: string,
+): Promise<TestPrometheus> {
   const { prometheus } = await findPrometheus(process.env);
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-prometheus-"));
   const port = await freePort();
@@ -58,6 +62,7 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
     scrape_configs: [
       {
         job_name: "jsonplane",
+        ...(tokenFile !== undefined && { authorization: { credentials_file: tokenFile } }),
         metric_relabel_configs: await podMonitorRelabelings(),
         static_configs: targets.map(({ address, labels }) => ({ targets: [address], labels })),
       },

@@ -1,6 +1,9 @@
 // Every query of dashboards, rules and alerts, asked of a real Prometheus that scraped a fleet
 // under real traffic.
 
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { counted } from "../../tools/dashboards/expressions.ts";
@@ -14,6 +17,7 @@ import { type Sample, startPrometheus, type TestPrometheus } from "./prometheus.
 
 const patience = { withinMs: 30_000, everyMs: 500 };
 
+let folder: string;
 let fleet: OwnFleet;
 let prometheus: TestPrometheus;
 /** As the namespace's team asks it. */
@@ -22,7 +26,12 @@ let namespace: string;
 let secondBatch: number;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2 });
+  folder = await mkdtemp(join(tmpdir(), "jsonplane-queries-"));
+  const tokenFile = join(folder, "token");
+  const operatorArgs = ["--admin-token-secret", "metrics"];
+  fleet = await startFleet({ replicas: 0, operatorArgs, replicaArgs: ["--admin-token-file", tokenFile] });
+  await writeFile(tokenFile, await fleet.secret(systemNamespace, "metrics", "token"));
+  await Promise.all([fleet.addReplica(), fleet.addReplica()]);
   namespace = await fleet.api.namespace();
   await fleet.api.apply(manifests(), { namespace });
   await fleet.ready(namespace);
@@ -35,7 +44,7 @@ beforeAll(async () => {
     address: new URL(adminUrl).host,
     labels: { pod: `pod-${index}`, namespace: systemNamespace, pod_namespace: systemNamespace },
   }));
-  prometheus = await startPrometheus(targets, [rulesFile]);
+  prometheus = await startPrometheus(targets, [rulesFile], tokenFile);
   team = await startNamespaceProxy(prometheus, namespace);
   await eventually(async () => expect(await prometheus.query("up == 1")).toHaveLength(processes.length), patience);
   await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(kvRequests), patience);
@@ -44,6 +53,7 @@ afterAll(async () => {
   await team?.stop();
   await prometheus?.stop();
   await fleet?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const object = (kind: string, name: string, spec: object): string =>
