@@ -51,7 +51,7 @@ export function replicateJsonplane<T, A extends ApiShape>(
     pageSize,
     onRefused: refused,
   });
-  const pull = { handler: () => remote.pull(), stream$: remote.changes };
+  const pull = { handler: (from: Checkpoint | undefined) => remote.pull(from), stream$: remote.changes };
   const push = { handler: (rows: Row[]) => remote.push(rows), batchSize: 20 };
   const shared = { replicationIdentifier, live, retryTime, waitForLeadership };
   const state = replicateRxCollection<Document, Checkpoint>({ ...shared, collection, pull, push });
@@ -97,9 +97,12 @@ class Remote {
   readonly #path: string;
   readonly #primary: string;
   readonly #names: ReadonlySet<string>;
-  /** Primary keys, by the ids of objects. */
-  readonly #keys = new Map<string, string>();
-  readonly #ids = new Map<string, string>();
+  /** Primary keys that an object has had: RxDB may ask again for what it was told. */
+  readonly #keys = new Map<string, Set<string>>();
+  /** The ids of the objects that had a primary key last. */
+  readonly #owners = new Map<string, string>();
+  /** The last own write of each primary key, and what the server has made of it. */
+  readonly #written = new Map<string, { readonly sent: Document | undefined; readonly stored: Document | undefined }>();
   /** Undefined: what is stored has to be read first. */
   #position: string | undefined;
   #pulled = Promise.withResolvers<void>();
@@ -114,13 +117,13 @@ class Remote {
     this.#names = new Set(Object.keys(jsonSchema.properties).filter((name) => !own.includes(name)));
   }
 
-  async pull(): Promise<Pulled> {
-    const pulled = await (this.#position === undefined ? this.#all() : this.#since(this.#position)).catch(
-      async (error: unknown) => {
-        if (!this.#options.client.isProblem(error, "position_expired")) throw error;
-        return await this.#all();
-      },
-    );
+  /** From where RxDB has stored everything: it drops changes while it is paused, or pulls. */
+  async pull(from: Checkpoint | undefined): Promise<Pulled> {
+    const isBegun = this.#position !== undefined && from !== undefined;
+    const pulled = await (isBegun ? this.#since(from.position) : this.#all()).catch(async (error: unknown) => {
+      if (!this.#options.client.isProblem(error, "position_expired")) throw error;
+      return await this.#all();
+    });
     this.#position = pulled.checkpoint.position;
     this.#pulled.resolve();
     return pulled;
@@ -142,25 +145,21 @@ class Remote {
         this.#position = pulled.checkpoint.position;
         failures = 0;
         if (pulled.documents.length > 0) this.changes.next(pulled);
-      } catch (error) {
+      } catch {
         failures += 1;
-        if (this.#options.client.isProblem(error, "position_expired")) this.#pullAgain();
-        else await pause(backoffMs(policy, failures), ending.signal).catch(() => undefined);
+        await pause(backoffMs(policy, failures), ending.signal).catch(() => undefined);
+        // RxDB pulls until that succeeds, and tells what fails.
+        this.#pulled = Promise.withResolvers();
+        this.changes.next("RESYNC");
       }
     }
-  }
-
-  #pullAgain(): void {
-    this.#position = undefined;
-    this.#pulled = Promise.withResolvers();
-    this.changes.next("RESYNC");
   }
 
   /** What is stored, and of what is stored here only, that it is deleted. */
   async #all(): Promise<Pulled> {
     const documents = new Map<string, WithDeleted<Document>>();
     this.#keys.clear();
-    this.#ids.clear();
+    this.#owners.clear();
     let position: string | null = null;
     for (let query = `?_cursor=&_count=false&_limit=${this.#options.pageSize}`; query !== ""; ) {
       const signal = AbortSignal.timeout(silentMs);
@@ -197,21 +196,22 @@ class Remote {
   }
 
   async #note(object: Fields, documents: Map<string, WithDeleted<Document>>): Promise<void> {
-    const key = String(object[this.#primary]);
-    if (this.#keys.get(object.id) !== key) await this.#remove(object.id, documents);
-    this.#keys.set(object.id, key);
-    this.#ids.set(key, object.id);
+    const key = object[this.#primary];
+    await this.#remove(object.id, documents, key);
+    // What others have created without it is no document.
+    if (typeof key !== "string") return;
+    this.#keys.set(object.id, new Set([...(this.#keys.get(object.id) ?? []), key]));
+    this.#owners.set(key, object.id);
     documents.set(key, { ...this.#documentOf(object), _deleted: false });
   }
 
-  async #remove(id: string, documents: Map<string, WithDeleted<Document>>): Promise<void> {
-    const key = this.#keys.get(id);
-    this.#keys.delete(id);
-    // Another object may have its key by now.
-    if (key === undefined || this.#ids.get(key) !== id) return;
-    this.#ids.delete(key);
-    const known = documents.get(key) ?? (await this.#options.collection.findOne(key).exec())?.toJSON();
-    if (known !== undefined) documents.set(key, { ...known, _deleted: true });
+  async #remove(id: string, documents: Map<string, WithDeleted<Document>>, kept?: unknown): Promise<void> {
+    for (const key of this.#keys.get(id) ?? []) {
+      // Another object may have it by now.
+      if (key === kept || this.#owners.get(key) !== id) continue;
+      const known = documents.get(key) ?? (await this.#options.collection.findOne(key).exec())?.toJSON();
+      if (known !== undefined) documents.set(key, { ...known, _deleted: true });
+    }
   }
 
   #documentOf(object: object): Document {
@@ -227,28 +227,38 @@ class Remote {
   async #write({ newDocumentState, assumedMasterState }: Row): Promise<WithDeleted<Document> | undefined> {
     const current = await this.#current(newDocumentState);
     const [after, before, stored] = [newDocumentState, assumedMasterState, current].map((each) => this.#stateOf(each));
-    // Its answer may have been lost.
-    if (isSame(after, stored)) return undefined;
-    if (!isSame(before, stored)) return { ...(stored ?? newDocumentState), _deleted: stored === undefined };
+    const resultOf = (state: Document | undefined) =>
+      isSame(state, after) ? undefined : { ...(state ?? newDocumentState), _deleted: state === undefined };
+    // Either the answer to an earlier push was lost, or it is a conflict.
+    if (isSame(after, stored) || !this.#isOrigin(before, stored)) return resultOf(stored);
     try {
-      await this.#send(current, after);
+      const written = this.#stateOf(await this.#send(current, before, after));
+      this.#written.set(String(newDocumentState[this.#primary]), { sent: after, stored: written });
       return undefined;
     } catch (error) {
       if (!this.#options.client.isProblem(error) || !isRefusal(error)) throw error;
       const now = this.#stateOf(await this.#current(newDocumentState));
       // Somebody else was faster: that is a conflict.
       if (isSame(now, stored)) this.onRefused(error, newDocumentState);
-      return { ...(now ?? newDocumentState), _deleted: now === undefined };
+      return resultOf(now);
     }
   }
 
-  async #send(current: Fields | undefined, after: Document | undefined): Promise<void> {
+  /** Whether nobody else has written since: the server may have filled in defaults. */
+  #isOrigin(before: Document | undefined, stored: Document | undefined): boolean {
+    const written = this.#written.get(String(stored?.[this.#primary]));
+    return isSame(before, stored) || (isSame(before, written?.sent) && isSame(stored, written?.stored));
+  }
+
+  async #send(current?: Fields, before?: Document, after?: Document): Promise<Fields | undefined> {
     const { client } = this.#options;
     const resource = client.resource(this.#options.resource);
     const options = { ifMatch: current && client.etagOf(current) };
-    if (current === undefined) await resource.create({ ...after });
-    else if (after === undefined) await resource.delete(current.id, options);
-    else await resource.update(current.id, { ...patchBetween(this.#documentOf(current), after) }, options);
+    if (current === undefined) return await resource.create({ ...after });
+    if (after !== undefined)
+      return await resource.update(current.id, { ...patchBetween(before ?? {}, after) }, options);
+    await resource.delete(current.id, options);
+    return undefined;
   }
 
   async #current(document: Document): Promise<Fields | undefined> {

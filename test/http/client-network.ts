@@ -25,7 +25,8 @@ export function createNetwork(): Network {
       const { method = "GET", signal } = init;
       const url = new URL(String(input));
       const headers = new Headers(init.headers);
-      if (away !== undefined && `${method} ${url.pathname}`.startsWith(away)) throw new TypeError("Failed to fetch");
+      if (away !== undefined && `${method} ${url.pathname}${url.search}`.startsWith(away))
+        throw new TypeError("Failed to fetch");
       const signals = [cutter.signal, ...(signal ? [signal] : [])];
       const at = elsewhere === undefined ? url : new URL(url.pathname + url.search, elsewhere);
       if (isPositionLost) isPositionLost = !losePosition(headers, at.searchParams);

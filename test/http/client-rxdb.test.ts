@@ -5,7 +5,7 @@ import { getRxStorageMemory } from "rxdb/plugins/storage-memory";
 import { afterEach, expect, it } from "vitest";
 import { createClient, type Problem } from "../../client/index.ts";
 import { replicateJsonplane } from "../../client/rxdb.ts";
-import { keyOf, project, withKey, withResource } from "../support/http/projects.ts";
+import { changed, keyOf, project, type ResourceOptions, withKey, withResource } from "../support/http/projects.ts";
 import { describeReplicas, type Served } from "../support/http/served.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { createNetwork } from "./client-network.ts";
@@ -144,5 +144,52 @@ describeReplicas("a replication of RxDB", (serveTwice) => {
     kim.network.loseNextPosition();
     kim.network.restore();
     for (const each of [kim, noa]) await each.shows("b:old 0,c:new 0");
+  });
+
+  it("reads after a pause what has changed meanwhile: an object renamed, one that has its key now, one gone", async () => {
+    const [one, other] = await serveTwice(board);
+    const [kim, noa] = [await opened(one), await opened(other)];
+    for (const key of ["a", "b", "c"]) await noa.kept.insert({ key, text: key });
+    await kim.shows("a:a 0,b:b 0,c:c 0");
+    await kim.replication.pause();
+    const stored = noa.client.resource("notes");
+    const [a, b] = (await stored.page({ sort: "key" })).items;
+    await stored.update(a?.id ?? "", { key: "d" });
+    await stored.update(b?.id ?? "", { key: "a" });
+    await noa.remove("c");
+    await noa.shows("a:b 0,d:a 0");
+    await noa.replication.awaitInSync();
+    await kim.replication.start();
+    await kim.shows("a:b 0,d:a 0");
+  });
+
+  it("leaves out objects without the key, and tells when the server can't be reached", async () => {
+    const [one, other] = await serveTwice(board);
+    const kim = await opened(one);
+    for (const fields of [{ text: "no key" }, { key: "a", text: "a" }])
+      await kim.client.resource("notes").create(fields);
+    await kim.shows("a:a 0");
+    const noa = await opened(other);
+    await noa.shows("a:a 0");
+    const told: unknown[] = [];
+    noa.replication.error$.subscribe((error) => told.push(error));
+    noa.network.cut();
+    await eventually(() => expect(told).not.toEqual([]));
+  });
+
+  it("keeps an edit of what the server has added defaults to, before it is told of them", async () => {
+    const { properties } = notes.schema;
+    const stars = { type: "integer", default: 3 };
+    const filled = { ...notes, schema: { type: "object", properties: { ...properties, stars } }, defaults: "Apply" };
+    const [one, other] = await serveTwice(changed(board, withResource("notes", filled as ResourceOptions)));
+    const [kim, noa] = [await opened(one), await opened(other)];
+    kim.network.cut(`GET ${one.base}/api/notes?_position`);
+    await noa.kept.insert({ key: "z", text: "last" });
+    await kim.shows("z:last 3");
+    await kim.kept.insert({ key: "a", text: "one" });
+    await noa.shows("a:one 3,z:last 3");
+    await kim.replication.awaitDocumentPushed(await kim.kept.findOne("a").exec(true));
+    await kim.change("a", { text: "two" });
+    await noa.shows("a:two 3,z:last 3");
   });
 });
