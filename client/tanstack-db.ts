@@ -59,8 +59,17 @@ interface Told {
   readonly key: string;
   readonly object: Fields;
 }
+interface Answer {
+  readonly type: Mutation["type"];
+  readonly object: Fields;
+  /** Inserted here, and perhaps not told yet. */
+  readonly isNew: boolean;
+}
 
 const idOf = (row: object) => (row as Fields).id;
+/** What a copy of a row has besides its fields: the server's, and the library's own. */
+const added = new Set(["id", "_metadata", "$synced", "$origin", "$key", "$collectionId", "$hasPendingWrites"]);
+const fieldsOf = (row: object) => Object.fromEntries(Object.entries(row).filter(([name]) => !added.has(name)));
 /** How long an answered write may hide what has replaced it. */
 const unsureMs = 1_000;
 
@@ -70,10 +79,12 @@ class Rows {
   readonly #getKey: (row: Fields) => string;
   /** What the server has told, by ids. */
   readonly #told = new Map<string, Told>();
+  /** The ids of the rows: while it lists, two objects may have one key after the other. */
+  readonly #ids = new Map<string, string>();
   /** The last write of each key that is under way. */
   readonly #last = new Map<string, Promise<Fields>>();
   /** The last answer to a write of each object that has not been told yet. */
-  readonly #answers = new Map<string, { readonly type: Mutation["type"]; readonly object: Fields }>();
+  readonly #answers = new Map<string, Answer>();
   #changed = Promise.withResolvers<void>();
   /** Resolved while the stream is there; undefined where nothing is followed. */
   #live: PromiseWithResolvers<void> | undefined;
@@ -110,6 +121,7 @@ class Rows {
     if (change.kind === "list") {
       sync.truncate();
       this.#told.clear();
+      this.#ids.clear();
       for (const object of change.objects) this.#put(object, sync);
     } else if (change.kind === "put") {
       this.#put(change.object, sync);
@@ -118,18 +130,20 @@ class Rows {
     }
   }
 
-  #put(object: Fields, { write }: Sync): void {
+  #put(object: Fields, sync: Sync): void {
     const key = this.#getKey(object);
-    const before = this.#told.get(object.id);
-    if (before !== undefined && before.key !== key) write({ type: "delete", key: before.key });
-    write({ type: before?.key === key ? "update" : "insert", value: object });
+    if (this.#told.get(object.id)?.key !== key) this.#remove(object.id, sync);
+    sync.write({ type: this.#ids.has(key) ? "update" : "insert", value: object });
     this.#told.set(object.id, { key, object });
+    this.#ids.set(key, object.id);
   }
 
   #remove(id: string, { write }: Sync): void {
-    const before = this.#told.get(id);
-    if (before !== undefined) write({ type: "delete", key: before.key });
+    const key = this.#told.get(id)?.key;
     this.#told.delete(id);
+    if (key === undefined || this.#ids.get(key) !== id) return;
+    this.#ids.delete(key);
+    write({ type: "delete", key });
   }
 
   #tell(): void {
@@ -149,7 +163,8 @@ class Rows {
     this.#last.set(key, written);
     try {
       const object = await written;
-      this.#answers.set(object.id, { type: mutation.type, object });
+      const isNew = (mutation.original as Partial<Fields>).id !== object.id;
+      this.#answers.set(object.id, { type: mutation.type, object, isNew });
       await this.#until(() => this.#isShown(object.id));
       if (this.#last.get(key) === written) this.#answers.delete(object.id);
     } catch (error) {
@@ -171,10 +186,9 @@ class Rows {
   /** What is stored then; of what is deleted, what was. */
   async #send({ type, original, modified }: Mutation, seen: Fields, signal: AbortSignal): Promise<Fields> {
     signal.throwIfAborted();
-    const { id: _, ...fields } = modified;
-    if (type === "insert") return await create(this.#resource, fields, signal);
+    if (type === "insert") return await create(this.#resource, fieldsOf(modified), signal);
     const write = { client: this.#client, resource: this.#resource, seen, signal };
-    if (type === "update") return await update(write, patchBetween(original, modified));
+    if (type === "update") return await update(write, patchBetween(fieldsOf(original), fieldsOf(modified)));
     await remove(write);
     return seen;
   }
@@ -183,8 +197,8 @@ class Rows {
   #isShown(id: string): boolean {
     const answer = this.#answers.get(id);
     if (answer === undefined) return true;
-    const isThere = this.#told.has(id);
-    return answer.type === "update" && isThere ? this.#isNewest(answer.object) : isThere === (answer.type === "insert");
+    if (!this.#told.has(id)) return answer.type === "delete" || !answer.isNew;
+    return answer.type === "insert" || (answer.type === "update" && this.#isNewest(answer.object));
   }
 
   #isNewest(object: Fields): boolean {

@@ -3,9 +3,13 @@
 
 import type { Client } from "./index.ts";
 import { hasMerged } from "./merge-patch.ts";
+import { pause } from "./pause.ts";
 
 export type Fields = { readonly id: string; readonly [name: string]: unknown };
 export type UntypedResource = ReturnType<Client["resource"]>;
+
+/** After the client has tried as often as it does. */
+const againMs = 1_000;
 
 export interface Write {
   readonly client: Client;
@@ -42,10 +46,12 @@ function optionsOf({ client, seen, signal }: Write) {
 }
 
 /** What is stored, if nobody knows whether the write took place; undefined = nothing. */
-async function currentAfter(error: unknown, { client, resource, seen, signal }: Write): Promise<Fields | undefined> {
+async function currentAfter(error: unknown, write: Write): Promise<Fields | undefined> {
+  const { client, resource, seen, signal } = write;
   if (!client.isProblem(error) || !error.isUncertain) throw error;
-  return await resource.get(seen.id, { signal }).catch((reason: unknown) => {
+  return await resource.get(seen.id, { signal }).catch(async (reason: unknown) => {
     if (client.isProblem(reason, "not_found")) return undefined;
-    throw reason;
+    await pause(againMs, signal);
+    return await currentAfter(reason, write);
   });
 }

@@ -2,6 +2,8 @@
 
 export interface Network {
   readonly fetch: typeof fetch;
+  /** Requests that have failed because of `cut`. */
+  readonly refusals: number;
   /** Requests fail, and all that is under way; or those that begin with this, such as `POST /a`. */
   cut(requests?: string): void;
   /** With an origin, what was sent to another one goes there: a load balancer's other replica. */
@@ -17,16 +19,22 @@ const lostPosition = "1-1.00000000";
 export function createNetwork(): Network {
   let cutter = new AbortController();
   let away: string | undefined;
+  let refusals = 0;
   let isLosing = false;
   let isPositionLost = false;
   let elsewhere: string | undefined;
   return {
+    get refusals() {
+      return refusals;
+    },
     async fetch(input, init = {}) {
       const { method = "GET", signal } = init;
       const url = new URL(String(input));
       const headers = new Headers(init.headers);
-      if (away !== undefined && `${method} ${url.pathname}${url.search}`.startsWith(away))
+      if (away !== undefined && `${method} ${url.pathname}${url.search}`.startsWith(away)) {
+        refusals += 1;
         throw new TypeError("Failed to fetch");
+      }
       const signals = [cutter.signal, ...(signal ? [signal] : [])];
       const at = elsewhere === undefined ? url : new URL(url.pathname + url.search, elsewhere);
       if (isPositionLost) isPositionLost = !losePosition(headers, at.searchParams);

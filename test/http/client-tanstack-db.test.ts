@@ -163,6 +163,21 @@ describeReplicas("a collection of TanStack DB", (serveTwice) => {
     await eventually(() => expect([kim.view(), noa.view()]).toEqual(["", ""]));
   });
 
+  it("waits for the network also where it has to read what became of a write", async () => {
+    const [one] = await serveTwice(board);
+    const kim = await opened(one, {}, { apiKey: keyOf("app"), maxRetries: 0 });
+    await kim.add("a").when("settled");
+    const [{ id } = { id: "" }] = kim.shown.toArray;
+    kim.network.loseNextAnswer();
+    kim.network.cut(`GET ${one.base}/api/cards/`);
+    const writing = kim.shown.update(id, (card) => void Object.assign(card, { votes: 1 }));
+    const { refusals } = kim.network;
+    await eventually(() => expect(kim.network.refusals).toBeGreaterThan(refusals));
+    kim.network.restore();
+    await writing.when("settled");
+    expect(kim.view()).toBe("a 1");
+  });
+
   it("reads again what is stored after a reset, also below writes that wait", async () => {
     const [one, other] = await serveTwice(board);
     const [kim, noa] = [await opened(one), await opened(other)];
@@ -187,6 +202,60 @@ describeReplicas("a collection of TanStack DB", (serveTwice) => {
     await eventually(() =>
       expect(kim.shown.get("a")).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), votes: 1 }),
     );
+  });
+
+  it("follows on where two objects have had one key while it listed", async () => {
+    const [one] = await serveTwice(project("board", withKey("app"), withResource("cards", { ...cards, ...rules })));
+    const stored = createClient<Api>({ url: one.origin + one.base, apiKey: keyOf("app") }).resource("cards");
+    const [first] = [await stored.create({ text: "a" }), await stored.create({ text: "c" })];
+    let isRenamed = false;
+    const renaming: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (isRenamed) return response;
+      isRenamed = true;
+      await stored.update(first.id, { text: "b" });
+      await stored.create({ text: "a" });
+      return response;
+    };
+    const options = { getKey: ({ text }: Card) => text, pageSize: 1 };
+    const kim = await opened(one, options, { apiKey: keyOf("app"), fetch: renaming });
+    await eventually(() => expect(kim.view()).toBe("a 0,b 0,c 0"));
+    await stored.delete(first.id);
+    await eventually(() => expect(kim.view()).toBe("a 0,c 0"));
+  });
+
+  it("inserts a copy of a row, and shows it as it was changed at once, until the server tells of it", async () => {
+    const exact = { ...cards, schema: { ...schema, additionalProperties: false } };
+    const [one] = await serveTwice(project("board", withKey("app"), withResource("cards", exact)));
+    const held = Promise.withResolvers<void>();
+    let isHeld = false;
+    // What the stream brings comes later than the answers.
+    const holding: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (new Headers(init?.headers).get("Accept") !== "text/event-stream") return response;
+      const later = new TransformStream<Uint8Array, Uint8Array>({
+        transform: async (chunk, to) => {
+          if (isHeld) await held.promise;
+          to.enqueue(chunk);
+        },
+      });
+      return new Response(response.body?.pipeThrough(later), response);
+    };
+    const kim = await opened(one, {}, { apiKey: keyOf("app"), fetch: holding });
+    await kim.add("a").when("settled");
+    const [row] = kim.shown.toArray;
+    isHeld = true;
+    const begin = kim.views.length;
+    const writes = [
+      kim.shown.insert({ ...(row as Card), id: "copy", text: "b" }),
+      kim.shown.update("copy", (card) => void Object.assign(card, { votes: 1 })),
+    ];
+    await eventually(async () =>
+      expect((await kim.api.resource("cards").page()).items.some(({ votes }) => votes === 1)).toBe(true),
+    );
+    held.resolve();
+    await Promise.all(writes.map((each) => each.when("settled")));
+    expect(kim.views.slice(begin).filter((each, at, all) => each !== all[at - 1])).toEqual(["a 0,b 0", "a 0,b 1"]);
   });
 
   it("says why it follows no more, and sends nothing in another person's name", async () => {
