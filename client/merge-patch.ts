@@ -12,18 +12,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** What makes one of the other. Null stands for what is to go, so it makes no null. */
-export function patchBetween(before: object, after: object): Fields {
-  const [from, to] = [before as Fields, after as Fields];
-  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-  const changed = names.filter((name) => !isSame(from[name] ?? null, to[name] ?? null));
-  return Object.fromEntries(changed.map((name) => [name, patchTo(from[name], to[name])]));
-}
-
-function patchTo(from: unknown, to: unknown): unknown {
-  return isObject(from) && isObject(to) ? patchBetween(from, to) : (to ?? null);
-}
-
 /** Whether to merge it would change nothing. */
 export function hasMerged(target: unknown, patch: unknown): boolean {
   return isSame(mergePatch(target, patch), target);

@@ -122,8 +122,15 @@ export class Resource<R extends ResourceShape> {
    * answer came, because that might count twice: it throws `no_response`.
    */
   async increment(id: string, path: Path, by: number, options: IncrementOptions = {}): Promise<R["object"]> {
-    const body = [incrementOf(segmentsOf(path), by, options)];
-    return await this.#write({ ...jsonPatch(options), path: this.#pathOf(id), body });
+    return await this.patch(id, [incrementOf(segmentsOf(path), by, options)], options);
+  }
+
+  /**
+   * Operations of JSON Patch (RFC 6902), all or none. With `ifMatch` it is sent again when no
+   * answer came; else it throws `no_response`.
+   */
+  async patch(id: string, operations: readonly object[], options: WriteOptions = {}): Promise<R["object"]> {
+    return await this.#write({ ...jsonPatch(options), path: this.#pathOf(id), body: operations });
   }
 
   /** Throws `not_found` if there is none, or the caller may not see it. */

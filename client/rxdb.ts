@@ -8,10 +8,11 @@ import { Subject } from "rxjs";
 import { backoffMs } from "../core/backoff.ts";
 import type { ApiShape, ResourceName } from "./api.ts";
 import type { Client } from "./index.ts";
-import { isSame, patchBetween } from "./merge-patch.ts";
+import { isSame } from "./merge-patch.ts";
 import { pause } from "./pause.ts";
 import type { Problem } from "./problem.ts";
 import type { Fields } from "./until-answered.ts";
+import { changesBetween, operationsOf } from "./writes.ts";
 
 /** A place in the log of changes. */
 export interface Checkpoint {
@@ -255,8 +256,8 @@ class Remote {
     const resource = client.resource(this.#options.resource);
     const options = { ifMatch: current && client.etagOf(current) };
     if (current === undefined) return await resource.create({ ...after });
-    if (after !== undefined)
-      return await resource.update(current.id, { ...patchBetween(before ?? {}, after) }, options);
+    const operations = operationsOf(changesBetween(before ?? {}, after ?? {}));
+    if (after !== undefined) return await resource.patch(current.id, operations, options);
     await resource.delete(current.id, options);
     return undefined;
   }

@@ -4,9 +4,9 @@
 import type { BaseCollectionConfig, CollectionConfig, PendingMutation, SyncConfig } from "@tanstack/db";
 import type { ApiShape, ResourceChange, ResourceName, ResourceOf, ResourceShape, WatchQuery } from "./api.ts";
 import type { Client } from "./index.ts";
-import { patchBetween } from "./merge-patch.ts";
 import { pause } from "./pause.ts";
 import { create, type Fields, remove, type UntypedResource, update } from "./until-answered.ts";
+import { changesBetween } from "./writes.ts";
 
 /** An object. The server adds `_metadata`. */
 export type RowOf<A extends ApiShape, Name extends ResourceName<A>> = Row<ResourceOf<A, Name>["object"]>;
@@ -169,7 +169,7 @@ class Rows {
       if (this.#last.get(key) === written) this.#answers.delete(object.id);
     } catch (error) {
       // What is stored in its place.
-      if (this.#client.isProblem(error, "precondition_failed")) await this.#until(() => !this.#isNewest(seen));
+      if (this.#client.isProblem(error) && [404, 412].includes(error.status)) await this.#until(() => !this.#isNewest(seen));
       throw error;
     } finally {
       stop();
@@ -188,7 +188,7 @@ class Rows {
     signal.throwIfAborted();
     if (type === "insert") return await create(this.#resource, fieldsOf(modified), signal);
     const write = { client: this.#client, resource: this.#resource, seen, signal };
-    if (type === "update") return await update(write, patchBetween(fieldsOf(original), fieldsOf(modified)));
+    if (type === "update") return await update(write, changesBetween(fieldsOf(original), fieldsOf(modified)));
     await remove(write);
     return seen;
   }

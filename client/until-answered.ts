@@ -2,8 +2,9 @@
 // with what is found out where the answer to an earlier attempt was lost.
 
 import type { Client } from "./index.ts";
-import { hasMerged } from "./merge-patch.ts";
+import { isSame } from "./merge-patch.ts";
 import { pause } from "./pause.ts";
+import { operationsOf } from "./writes.ts";
 
 export type Fields = { readonly id: string; readonly [name: string]: unknown };
 export type UntypedResource = ReturnType<Client["resource"]>;
@@ -23,13 +24,14 @@ export async function create(resource: UntypedResource, fields: object, signal: 
   return await resource.create({ ...fields }, { signal, retryForMs: Number.POSITIVE_INFINITY });
 }
 
-export async function update(write: Write, patch: object): Promise<Fields> {
+export async function update(write: Write, changes: Readonly<Record<string, unknown>>): Promise<Fields> {
   const { resource, seen } = write;
-  const send = () => resource.update(seen.id, { ...patch }, optionsOf(write));
+  const send = () => resource.patch(seen.id, operationsOf(changes), optionsOf(write));
   return await send().catch(async (error: unknown) => {
     const current = await currentAfter(error, write);
     // Sent once more, it is refused for what is stored now.
-    return current !== undefined && hasMerged(current, patch) ? current : await send();
+    const isStored = (stored: Fields) => Object.entries(changes).every(([name, value]) => isSame(stored[name], value));
+    return current !== undefined && isStored(current) ? current : await send();
   });
 }
 

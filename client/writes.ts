@@ -2,6 +2,7 @@
 
 import { pointerOf } from "../core/json/json-pointer.ts";
 import type { IncrementOptions, RetryOptions, WriteOptions } from "./api.ts";
+import { isSame } from "./merge-patch.ts";
 import type { Call } from "./requests.ts";
 
 export function writeHeaders({ ifMatch }: WriteOptions): Readonly<Record<string, string>> {
@@ -22,6 +23,23 @@ export function mergePatchCall(patch: unknown, options: WriteOptions): Omit<Call
 export function jsonPatch(options: WriteOptions): Omit<Call, "path"> {
   const headers = { "Content-Type": "application/json-patch+json", ...writeHeaders(options) };
   return { method: "PATCH", headers, ...sending(options), isRepeatable: options.ifMatch !== undefined };
+}
+
+/** The fields that differ, each whole; undefined = it is to go. */
+export function changesBetween(before: object, after: object): Readonly<Record<string, unknown>> {
+  const [from, to] = [before, after] as Readonly<Record<string, unknown>>[];
+  const names = Object.keys({ ...from, ...to });
+  return Object.fromEntries(
+    names.filter((name) => !isSame(from?.[name], to?.[name])).map((name) => [name, to?.[name]]),
+  );
+}
+
+/** As JSON Patch, because null is a value of a field there. */
+export function operationsOf(changes: Readonly<Record<string, unknown>>): readonly object[] {
+  return Object.entries(changes).map(([name, value]) => {
+    const path = pointerOf([name]);
+    return value === undefined ? { op: "remove", path } : { op: "add", path, value };
+  });
 }
 
 /** An operation of JSON Patch; its path is an RFC 6901 pointer. */

@@ -13,11 +13,12 @@ import { createNetwork } from "./client-network.ts";
 interface Note {
   readonly key: string;
   readonly text: string;
-  readonly stars?: number;
+  readonly stars?: number | null;
 }
 
 const text = { type: "string", maxLength: 20 } as const;
-const properties = { key: text, text, stars: { type: "integer" }, other: { type: "integer" } } as const;
+const stars = { type: ["integer", "null"] } as const;
+const properties = { key: text, text, stars, other: { type: "integer" } } as const;
 const notes = {
   schema: { type: "object", properties },
   scope: { read: "All", write: "All" },
@@ -28,7 +29,7 @@ const board = project("board", withKey("app"), withResource("notes", notes));
 const schema = {
   ...{ version: 0, primaryKey: "key", type: "object", required: ["key", "text"] },
   // Longer than on the server, so that it has something to refuse.
-  properties: { key: text, text: { type: "string" }, stars: { type: "integer" } },
+  properties: { key: text, text: { type: "string" }, stars },
 } as const;
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -87,6 +88,8 @@ describeReplicas("a replication of RxDB", (serveTwice) => {
     await kim.kept.insert({ key: "b", text: "y".repeat(21) });
     await kim.shows("a:two 1");
     expect(kim.refused.map(({ code }) => code)).toEqual(["validation_failed", "validation_failed"]);
+    await kim.change("a", { stars: null });
+    await noa.shows("a:two null");
     await kim.remove("a");
     await noa.shows("");
   });
@@ -179,8 +182,8 @@ describeReplicas("a replication of RxDB", (serveTwice) => {
 
   it("keeps an edit of what the server has added defaults to, before it is told of them", async () => {
     const { properties } = notes.schema;
-    const stars = { type: "integer", default: 3 };
-    const filled = { ...notes, schema: { type: "object", properties: { ...properties, stars } }, defaults: "Apply" };
+    const withDefault = { ...properties, stars: { type: "integer", default: 3 } };
+    const filled = { ...notes, schema: { type: "object", properties: withDefault }, defaults: "Apply" };
     const [one, other] = await serveTwice(changed(board, withResource("notes", filled as ResourceOptions)));
     const [kim, noa] = [await opened(one), await opened(other)];
     kim.network.cut(`GET ${one.base}/api/notes?_position`);

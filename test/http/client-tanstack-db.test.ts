@@ -34,7 +34,11 @@ interface Api {
 const changes = { retentionSeconds: 3600, maxEntries: 1_000 };
 const schema = {
   type: "object",
-  properties: { text: { type: "string", maxLength: 20 }, votes: { type: "integer" }, note: { type: "object" } },
+  properties: {
+    text: { type: "string", maxLength: 20 },
+    votes: { type: ["integer", "null"] },
+    note: { type: "object" },
+  },
 };
 const rules = { unique: [{ fields: [{ name: "text", path: ["text"] }] }] };
 const cards = { schema, scope: { read: "All", write: "All" }, changes } as const;
@@ -85,10 +89,13 @@ describeReplicas("a collection of TanStack DB", (serveTwice) => {
     await Promise.all(voting.map((each) => each.when("settled")));
     await eventually(() => expect(noa.view()).toBe("b 3"));
     await noa.shown
-      .update(id, (card) => void Object.assign(card, { votes: undefined, note: { by: "noa", at: "9" } }))
+      .update(id, (card) => void Object.assign(card, { votes: null, note: { by: "noa", at: "9" } }))
       .when("settled");
-    await eventually(() => expect(kim.view()).toBe("b 0"));
-    await kim.shown.update(id, (card) => void Object.assign(card, { note: { by: "kim" } })).when("settled");
+    // Null is a value, and undefined is none.
+    await eventually(() => expect(kim.view()).toBe("b null"));
+    await kim.shown
+      .update(id, (card) => void Object.assign(card, { votes: undefined, note: { by: "kim" } }))
+      .when("settled");
     await eventually(() => expect(noa.shown.get(id)?.note).toEqual({ by: "kim" }));
     const deleting = kim.shown.delete(id);
     expect(kim.view()).toBe("");
@@ -101,6 +108,7 @@ describeReplicas("a collection of TanStack DB", (serveTwice) => {
       "b 1",
       "b 2",
       "b 3",
+      "b null",
       "b 0",
       "",
     ]);
