@@ -169,7 +169,8 @@ class Rows {
       if (this.#last.get(key) === written) this.#answers.delete(object.id);
     } catch (error) {
       // What is stored in its place.
-      if (this.#client.isProblem(error) && [404, 412].includes(error.status)) await this.#until(() => !this.#isNewest(seen));
+      if (this.#client.isProblem(error) && [404, 412].includes(error.status))
+        await this.#until(() => !this.#isNewest(seen));
       throw error;
     } finally {
       stop();

@@ -51,6 +51,19 @@ export async function noteSession(page: Page): Promise<void> {
   }`);
 }
 
+/** An access token of somebody who has nothing to do with the page. */
+export async function signedIn(base: string, name: string, password: string): Promise<string> {
+  const login = Buffer.from(`${name}:${password}`).toString("base64");
+  const session = await fetch(`${base}/sessions`, { method: "POST", headers: { Authorization: `Basic ${login}` } });
+  return ((await session.json()) as { access_token: string }).access_token;
+}
+
+export async function deleteTask(base: string, task: { readonly id?: unknown } | undefined, token: string) {
+  const headers = { Authorization: `bearer ${token}` };
+  const { status } = await fetch(`${base}/api/tasks/${task?.id}`, { method: "DELETE", headers });
+  if (status !== 204) throw new Error(`The task is not deleted: ${status}`);
+}
+
 /** Ends the page's session at the server. */
 export async function endSession(page: Page, base: string): Promise<void> {
   const refreshed = {

@@ -18,6 +18,7 @@ import { buildApp, complaintsBut, fill, type ServedApp, serveApp, textOf, typeEr
 import {
   alert,
   click,
+  deleteTask,
   edit,
   endSession,
   isOpen,
@@ -26,6 +27,7 @@ import {
   noteSession,
   part,
   row,
+  signedIn,
   sortBy,
   titles,
 } from "./sample-app-page.ts";
@@ -94,11 +96,7 @@ async function openAs(name: string, options: Parameters<Browser["open"]>[0] = wi
   return page;
 }
 
-async function accessToken(name: string): Promise<string> {
-  const login = Buffer.from(`${name}:${await passwordOf(name)}`).toString("base64");
-  const session = await fetch(`${base}/sessions`, { method: "POST", headers: { Authorization: `Basic ${login}` } });
-  return ((await session.json()) as { access_token: string }).access_token;
-}
+const accessToken = async (name: string) => await signedIn(base, name, await passwordOf(name));
 
 /** What is stored, by somebody who has nothing to do with the page. */
 async function storedTask(title: string): Promise<Readonly<Record<string, unknown>> | undefined> {
@@ -321,6 +319,14 @@ describe("the sample app in a browser", () => {
     await click(lin, "#conflict [value=own]");
     await eventually(async () => expect(await storedTask("Rebuild the website")).toBeDefined());
     expect(await storedTask("Update all pages")).toBeUndefined();
+    // Of a task that is gone, the form keeps what was typed.
+    await rename(lin, "Rebuild the website", "Rebuild everything", async () => {
+      await deleteTask(base, await storedTask("Rebuild the website"), await accessToken("omar"));
+      await lin.until(`!${row("Rebuild the website")}`);
+    });
+    await lin.until(`${alert} === 'The task is not there any more. Save this as a new one?'`);
+    await click(lin, "#task-form [value=save]");
+    await lin.until(row("Rebuild everything"));
     expect(complaintsBut(lin, 412)).toEqual([]);
     expect(complaintsBut(omar)).toEqual([]);
   });

@@ -27,6 +27,7 @@ let asking: Again | undefined;
 let unsaved: { readonly name: string; readonly show: () => Promise<void> } | undefined;
 
 const notSaved = "This is not saved yet.";
+const gone = "The task is not there any more. Save this as a new one?";
 const signInAgain = "Please sign in again.";
 
 /** Does something, and says what went wrong. */
@@ -51,7 +52,9 @@ async function waitFor(write: Promise<unknown>): Promise<void> {
 async function change(seen: Task, changes: Changes): Promise<void> {
   const current = list?.get(seen.id);
   if (list === undefined || current === undefined) {
-    message.textContent = "Somebody has deleted this task.";
+    // Only the form has text that must not be lost.
+    if ("done" in changes) message.textContent = "This task is not there any more.";
+    else await create({ heading: "New task", fields: { ...seen, ...changes }, alert: gone });
   } else if (!isConflict(seen, current, changes)) {
     await waitFor(list.change(seen.id, changes)).catch((error: unknown) => refused(error, current, changes));
   } else if (await wantsOwn(current, changes)) {
@@ -61,9 +64,9 @@ async function change(seen: Task, changes: Changes): Promise<void> {
 
 async function refused(error: unknown, seen: Task, changes: Changes): Promise<void> {
   // Somebody was faster: then the list has theirs by now.
-  if (api.isProblem(error, "precondition_failed")) return await change(seen, changes);
+  if (api.isProblem(error, "precondition_failed") || api.isProblem(error, "not_found"))
+    return await change(seen, changes);
   const fields = { ...seen, ...changes };
-  // Only the form has text that must not be lost.
   if (hasSignedOut(error) && !("done" in changes)) keep(againFor(seen), fields);
   if (hasSignedOut(error)) return;
   if (!(error instanceof Problem)) throw error;
