@@ -27,7 +27,7 @@ function sourcesIn(blocks: readonly FencedBlock[]): Sources {
 
 /** The sources of the guide's app, by their names. */
 export async function guideSources(): Promise<Sources> {
-  const copied = ["session.ts", "api.ts", "tasks.ts"].map((name) => sourceIn("plain-http", name));
+  const copied = ["base.ts", "session.ts", "api.ts", "tasks.ts"].map((name) => sourceIn("plain-http", name));
   copied.push(sourceIn("src", "form-errors.ts"));
   return new Map([...(await Promise.all(copied)), ...sourcesIn(await blocksOf("use-from-a-browser.md"))]);
 }

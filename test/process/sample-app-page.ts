@@ -58,6 +58,12 @@ export async function signedIn(base: string, name: string, password: string): Pr
   return ((await session.json()) as { access_token: string }).access_token;
 }
 
+export async function tasksTitled(base: string, title: string, token: string) {
+  const headers = { Authorization: `bearer ${token}` };
+  const list = await fetch(`${base}/api/tasks?title=${encodeURIComponent(title)}`, { headers });
+  return ((await list.json()) as { items: readonly Readonly<Record<string, unknown>>[] }).items;
+}
+
 export async function deleteTask(base: string, task: { readonly id?: unknown } | undefined, token: string) {
   const headers = { Authorization: `bearer ${token}` };
   const { status } = await fetch(`${base}/api/tasks/${task?.id}`, { method: "DELETE", headers });

@@ -29,6 +29,7 @@ import {
   row,
   signedIn,
   sortBy,
+  tasksTitled,
   titles,
 } from "./sample-app-page.ts";
 
@@ -105,13 +106,7 @@ async function storedTask(title: string): Promise<Readonly<Record<string, unknow
 
 const countOf = async (title: string): Promise<number> => (await storedTasks(title)).length;
 
-async function storedTasks(title: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const token = await accessToken("omar");
-  const list = await fetch(`${base}/api/tasks?title=${encodeURIComponent(title)}`, {
-    headers: { Authorization: `bearer ${token}` },
-  });
-  return ((await list.json()) as { items: Readonly<Record<string, unknown>>[] }).items;
-}
+const storedTasks = async (title: string) => await tasksTitled(base, title, await accessToken("omar"));
 
 describe("the sample app's sources", () => {
   it("pass the compiler, by the app's own tsconfig.json", async () => {
