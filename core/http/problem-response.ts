@@ -104,7 +104,7 @@ export function asProblem(error: unknown): Problem {
     return new Problem(
       "outcome_unknown",
       error instanceof NotReplicated
-        ? "The write was made, but no second copy of it was confirmed in time, which the Project's `spec.durability` asks for; it may yet be lost"
+        ? "The store answered the write, but confirmed no second copy in time, which the Project's `spec.durability` asks for; what was written may yet be lost"
         : "The write was sent to the store, but its answer never came; read before you write again",
       {
         headers: { "Retry-After": "1" },

@@ -23,6 +23,7 @@ import { expectProblem } from "../support/http/replies.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
+import { commandsSent } from "../support/redis/command-counts.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -340,11 +341,18 @@ describe("a project whose writes wait for a Redis replica", () => {
     await eventually(async () => expect((await append(served, 1)).status).toBe(201));
     expect(await connections()).toContain("name=jsonplane-replicated");
     expect(await askRedis(replica.port, "KEYS *")).toContain("/ledger/json/doc}:value");
-    const { id } = (await create(other, 1)).json();
+    expect((await append(other, 2)).status).toBe(201);
+    const keyed = (by: Served, n: number, key: string) =>
+      by.send("/api/things", { method: "POST", body: { n }, as: writer, headers: { "Idempotency-Key": key } });
+    let id = "";
+    // A key that is new costs no second round trip to the replica.
+    const sent = await commandsSent(redis.port, async () => {
+      id = (await keyed(served, 1, "first")).json<{ id: string }>().id;
+    });
+    expect(sent["wait"]).toBe(1);
 
     const writes: readonly ((by: Served) => Promise<Reply>)[] = [
-      (by) =>
-        by.send("/api/things", { method: "POST", body: { n: 2 }, as: writer, headers: { "Idempotency-Key": "once" } }),
+      (by) => keyed(by, 2, "once"),
       (by) => by.send(`/api/things/${id}`, { method: "PUT", body: { n: 3 }, as: writer }),
       (by) => by.send("/json/doc", { method: "PATCH", body: { k: 4 }, as: writer, headers: mergePatch }),
     ];
@@ -355,6 +363,10 @@ describe("a project whose writes wait for a Redis replica", () => {
       expectUnavailable(reply, "outcome_unknown");
       expect(reply.text).toContain("spec.durability");
     }
+    // Nor does anything come behind them that would not be confirmed, either.
+    const refused = await create(served, 5);
+    expectUnavailable(refused);
+    expect(refused.text).toContain("keeps no second copy");
 
     // A repetition finds nothing to do, and what it found may yet be lost.
     const again = writes.map((write) => write(other));
