@@ -38,7 +38,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   [
     "tools/test.ts",
     ["test", "fast"],
-    "npm test: fast: there are nightly, valkey, unit, meta, store, http, operator, chart, image, observability, process, security, e2e",
+    "npm test: fast: there are nightly, valkey, kubernetes, unit, meta, store, http, operator, chart, image, observability, process, security, e2e",
   ],
   ["tools/test.ts", ["check", "words"], "npm run check: words: there are style, types, layers"],
   ["tools/parts.ts", ["a", "b"], "make parts: b is not an argument of it. It takes --list, [GROUP]"],
@@ -73,7 +73,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   [
     "test/bench/run.ts",
     ["memory"],
-    "npm run bench -- memory: There are operations, before, neighbours, changes, unique, check, transfer, operator",
+    "npm run bench -- memory: There are operations, before, neighbours, changes, unique, check, transfer, scale, durability, operator",
   ],
   ["test/chaos/run.ts", ["--seed", "x"], 'npm run chaos: --seed is "x": it takes a whole number of at least 0'],
   ["test/soak/run.ts", ["--minutes", "0"], 'npm run soak: --minutes is "0": it takes a whole number of at least 1'],
