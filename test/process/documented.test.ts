@@ -36,7 +36,7 @@ describe.each(pages)("%s", (page) => {
     // What browsers and Node run is run there, in test/process/use-from-a-browser.test.ts,
     // live-pages.test.ts and client-guides.test.ts.
     if (page === "docs/how-to/use-from-a-browser.md") known.push("ts", "html");
-    if (/use-the-client|move-from-other-services/.test(page)) known.push("ts");
+    if (/use-the-client|move-from-other-services|tanstack-db-and-rxdb/.test(page)) known.push("ts");
     // Compiled in test/process/types.test.ts.
     if (page === "docs/how-to/typescript-types.md") known.push("ts");
     if (page === "docs/how-to/feature-flags.md") known.push("html");

@@ -20,6 +20,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
+import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { begunPublisher, entry, inventoryWith, newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import {
@@ -82,6 +83,7 @@ describe("with the documented permissions", () => {
     expect(await publisher.reseal(ref)).toBe(6);
     publisher.setKeyring(keyring);
     expect(await publisher.reseal(ref)).toBe(6);
+    await eventually(async () => expect(await liveReplicas(redisClient)).toHaveLength(1));
     const { revision } = await publisher.publish(changed(shop, withoutUser("ann")), inventoryWith(entry("films")));
     expect(await acknowledgements.awaitRollout(revision, 20_000)).toBe("programmed");
     expect(await publisher.verify()).toBe("writer");
