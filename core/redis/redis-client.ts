@@ -66,7 +66,7 @@ export function createRedisClient(
     try {
       if (!canSend()) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
       const reply = await dispatch(command);
-      if (kind === "write") await untilReplicated?.(command);
+      if (untilReplicated !== undefined && kind === "write") await untilReplicated(command);
       return reply;
     } catch (error) {
       throw failureOf(error, { what, kind, sent: command.sent });
@@ -89,7 +89,7 @@ export function createRedisClient(
       try {
         if (!canSend()) throw new StoreUnavailable(`Redis is away; ${name} was not sent`);
         const reply = await client.sendCommand(command);
-        if (kind === "write") await untilReplicated?.(command);
+        if (untilReplicated !== undefined && kind === "write") await untilReplicated(command);
         return reply;
       } catch (error) {
         if (!isUnknownScript(error)) throw failureOf(error, { what: name, kind, sent: command.sent });
