@@ -8,9 +8,11 @@ import type { Clock } from "../../core/clock.ts";
 import type { JsonObject } from "../../core/config/types.ts";
 import { connect, type IoredisClient, isReady } from "../../core/redis/connect.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import type { KubeApi, ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/objects.ts";
 import { RedisSecretUnusable } from "../redis-users/redis-users.ts";
+import { ensureSecret, entriesOf, isManaged } from "../secrets/installation-secret.ts";
+import { encodedEntries } from "../secrets/secret-object.ts";
 import { makeSelfSigned, type SelfSigned } from "./self-signed.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -103,26 +105,17 @@ export interface RedisCertificateDeps {
 /** Makes and renews it where that is due. Resolves with what clients trust, in PEM. */
 export async function ensureRedisCertificate(deps: RedisCertificateDeps): Promise<string> {
   const { api, secret, host, clock } = deps;
-  const found = await api.get(secretType, secret);
-  if (found === undefined) {
-    const entries = only(make(host, clock.now()));
-    try {
-      await api.create(secretType, newSecret(secret, entries));
-      return entries["ca.crt"] ?? "";
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      return await ensureRedisCertificate(deps);
-    }
-  }
-  if (found.metadata.labels?.[managedBy.label] !== managedBy.value) throw foreign(secret);
-  const entries = entriesOf(found);
+  const made = () => ({ type: "kubernetes.io/tls", entries: { ...only(make(host, clock.now())) } }) as const;
+  const found = await ensureSecret(api, secret, made);
+  if (!isManaged(found)) throw foreign(secret);
+  const entries: CertificateEntries = entriesOf(found);
   const due = dueCertificates(entries, host, clock.now());
   if (due === undefined) return entries["ca.crt"] ?? "";
   await api.replace(secretType, {
     ...(found as unknown as JsonObject),
     apiVersion: "v1",
     kind: "Secret",
-    ...data(due),
+    data: encodedEntries({ ...due }),
   });
   return due["ca.crt"] ?? "";
 }
@@ -131,25 +124,6 @@ export async function ensureRedisCertificate(deps: RedisCertificateDeps): Promis
 export async function trustedRedisCertificates(api: Pick<KubeApi, "get">, secret: ObjectName): Promise<string> {
   const found = await api.get(secretType, secret);
   return (found && entriesOf(found)["ca.crt"]) ?? "";
-}
-
-const managedBy = { label: "app.kubernetes.io/managed-by", value: "jsonplane" };
-
-function newSecret({ namespace, name }: ObjectName, entries: CertificateEntries): JsonObject {
-  const metadata = { name, namespace, labels: { [managedBy.label]: managedBy.value } };
-  return { apiVersion: "v1", kind: "Secret", metadata, type: "kubernetes.io/tls", ...data(entries) };
-}
-
-function data(entries: CertificateEntries): { readonly data: JsonObject } {
-  const encoded = Object.entries(entries).map(([entry, text]) => [entry, Buffer.from(text).toString("base64")]);
-  return { data: Object.fromEntries(encoded) };
-}
-
-function entriesOf(secret: KubeObject): CertificateEntries {
-  const encoded = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
-  return Object.fromEntries(
-    Object.entries(encoded).map(([entry, text]) => [entry, Buffer.from(text, "base64").toString("utf8")]),
-  );
 }
 
 function foreign({ namespace, name }: ObjectName): RedisSecretUnusable {

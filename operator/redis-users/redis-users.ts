@@ -8,9 +8,11 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../core/config/types.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import type { KubeApi, KubeObject, ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/objects.ts";
 import { mintPassword, type Random } from "../resolve/mint.ts";
+import { ensureSecret, entriesOf, type InstallationSecret } from "../secrets/installation-secret.ts";
+import { encodedEntries } from "../secrets/secret-object.ts";
 
 /** Rules of `ACL SETUSER`, without name, state and password. */
 export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
@@ -127,7 +129,7 @@ export interface RedisUsers {
 /** As the Secret says, which then holds the rights of this version. */
 export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUsers> {
   const { api, address } = deps;
-  const secret = withBackupUrl(await ensured(deps), deps);
+  const secret = withBackupUrl(await ensureSecret(api, deps.secret, () => newUsers(deps)), deps);
   const passwords = passwordsOf(secret);
   const due = { [redisEntries.acl]: aclFile(passwords), ...tlsUrls(address, passwords) };
   const present = secret["data"] as JsonObject;
@@ -155,26 +157,12 @@ export async function operatorRedisUrl(
   return secret && withUser(address, "jsonplane-operator", passwordIn(secret, redisEntries.operatorUrl));
 }
 
-async function ensured(deps: RedisSecretDeps): Promise<KubeObject> {
-  const { api, secret } = deps;
-  const found = await api.get(secretType, secret);
-  if (found !== undefined) return found;
-  try {
-    return await api.create(secretType, newSecret(deps));
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-    const made = await api.get(secretType, secret);
-    if (made === undefined) throw error;
-    return made;
-  }
-}
-
 /** Its new password also changes the ACL file, which has the Secret written. */
 function withBackupUrl(secret: KubeObject, { address, random }: RedisSecretDeps): KubeObject {
   const data = secret["data"] as JsonObject | undefined;
   if (data === undefined || redisEntries.backupUrl in data) return secret;
   const url = withUser(plain(address), "jsonplane-backup", mintPassword(random));
-  return { ...secret, data: { ...data, [redisEntries.backupUrl]: encoded(url) } };
+  return { ...secret, data: { ...data, ...encodedEntries({ [redisEntries.backupUrl]: url }) } };
 }
 
 function passwordsOf(secret: KubeObject): RedisPasswords {
@@ -193,9 +181,9 @@ function passwordIn(secret: KubeObject, entry: string): string {
 }
 
 function entryOf(secret: KubeObject, entry: string): string {
-  const encodedText = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[entry];
-  if (encodedText === undefined) throw unusable(secret, `has no entry "${entry}"`);
-  return Buffer.from(encodedText, "base64").toString("utf8");
+  const text = entriesOf(secret)[entry];
+  if (text === undefined) throw unusable(secret, `has no entry "${entry}"`);
+  return text;
 }
 
 function unusable({ metadata: { namespace, name } }: KubeObject, what: string): RedisSecretUnusable {
@@ -204,7 +192,7 @@ function unusable({ metadata: { namespace, name } }: KubeObject, what: string): 
   );
 }
 
-function newSecret({ secret: { namespace, name }, address: given, random }: RedisSecretDeps): JsonObject {
+function newUsers({ address: given, random }: RedisSecretDeps): InstallationSecret {
   const address = plain(given);
   const passwords: RedisPasswords = {
     "jsonplane-operator": mintPassword(random),
@@ -219,13 +207,7 @@ function newSecret({ secret: { namespace, name }, address: given, random }: Redi
     [redisEntries.acl]: aclFile(passwords),
     [redisEntries.adminPassword]: passwords["jsonplane-admin"],
   };
-  return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } },
-    type: "Opaque",
-    data: encodedEntries(entries),
-  };
+  return { type: "Opaque", entries };
 }
 
 function tlsUrls(address: string, passwords: RedisPasswords): Readonly<Record<string, string>> {
@@ -240,17 +222,9 @@ function plain(address: string): string {
   return address.replace(/^rediss/, "redis");
 }
 
-function encodedEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(entries).map(([entry, text]) => [entry, encoded(text)]));
-}
-
 /** Passwords are letters and digits only: nothing is to be escaped. */
 function withUser(address: string, user: RedisUser, password: string): string {
   return address.replace("://", `://${user}:${password}@`);
-}
-
-function encoded(text: string): string {
-  return Buffer.from(text).toString("base64");
 }
 
 const commandTimeoutMs = 5_000;

@@ -3,14 +3,13 @@
 // can't wait for a Secret that it makes itself.
 
 import { randomBytes } from "node:crypto";
-import type { JsonObject } from "../../core/config/types.ts";
 import type { Followed } from "../../core/followed-file.ts";
 import { followToken } from "../../core/http/admin-port-access.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
-import { secretType } from "../kube/objects.ts";
+import type { KubeApi, ObjectName } from "../kube/api.ts";
 import { mintPassword } from "../resolve/mint.ts";
+import { ensureSecret, entriesOf } from "../secrets/installation-secret.ts";
 
 export interface AdminTokenDeps {
   readonly api: Pick<KubeApi, "get" | "create">;
@@ -36,25 +35,6 @@ export async function followAdminTokenSecret({ api, secret, logger }: AdminToken
 }
 
 async function ensureAdminToken(api: AdminTokenDeps["api"], secret: ObjectName): Promise<string> {
-  const found = await api.get(secretType, secret);
-  if (found !== undefined) return tokenIn(found);
-  const token = mintPassword(randomBytes);
-  try {
-    await api.create(secretType, newSecret(secret, token));
-    return token;
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-    return await ensureAdminToken(api, secret);
-  }
-}
-
-function tokenIn({ data }: KubeObject): string {
-  const encoded = (data as Readonly<Record<string, string>> | undefined)?.[entry];
-  return Buffer.from(encoded ?? "", "base64").toString("utf8");
-}
-
-function newSecret({ namespace, name }: ObjectName, token: string): JsonObject {
-  const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } };
-  const data = { [entry]: Buffer.from(token).toString("base64") };
-  return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
+  const make = () => ({ type: "Opaque", entries: { [entry]: mintPassword(randomBytes) } }) as const;
+  return entriesOf(await ensureSecret(api, secret, make))[entry] ?? "";
 }

@@ -38,7 +38,7 @@ export function newSecret(write: SecretWrite): JsonObject {
     kind: "Secret",
     metadata: { namespace, name, labels, annotations },
     type,
-    data: encoded(entries),
+    data: encodedEntries(entries),
   };
 }
 
@@ -60,7 +60,7 @@ export function changedSecret(
       labels: { ...metadata.labels, ...labels },
       annotations: { ...metadata.annotations, ...annotations },
     },
-    data: { ...dataOf(live), ...encoded(entries) },
+    data: { ...dataOf(live), ...encodedEntries(entries) },
   };
   return changed as unknown as JsonObject;
 }
@@ -72,12 +72,12 @@ export function weightOf({ data }: Secret): number {
   return bytes;
 }
 
-function encoded(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function encodedEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(entries).map(([entry, text]) => [entry, Buffer.from(text).toString("base64")]),
   );
 }
 
-function dataOf(object: KubeObject): Readonly<Record<string, string>> {
+export function dataOf(object: KubeObject): Readonly<Record<string, string>> {
   return (object["data"] as Readonly<Record<string, string>> | null | undefined) ?? {};
 }
