@@ -54,6 +54,16 @@ export function problemResponse(error: unknown, occurrence: Occurrence): Problem
   };
 }
 
+function whyUnavailable(error: StoreUnavailable): string {
+  if (error instanceof WritesRefused)
+    return "The store accepts no writes at the moment; nothing was done. Reads still work; try again";
+  if (error instanceof StoredByOtherVersion)
+    return "Another version of jsonplane has changed how this is stored; nothing was done. An administrator has to update the data plane";
+  if (error instanceof NoReplica)
+    return "The store keeps no second copy at the moment, which the Project's `spec.durability` asks for; nothing was done";
+  return "The store can't be reached; nothing was done. Try again";
+}
+
 /** What a client is told of it. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
@@ -63,33 +73,8 @@ export function asProblem(error: unknown): Problem {
       "The store is full; nothing was done. Reads and deletions still work: delete something, or ask an administrator for more room",
     );
   }
-  if (error instanceof WritesRefused) {
-    return new Problem(
-      "store_unavailable",
-      "The store accepts no writes at the moment; nothing was done. Reads still work; try again",
-      {
-        headers: { "Retry-After": "1" },
-      },
-    );
-  }
-  if (error instanceof StoredByOtherVersion) {
-    return new Problem(
-      "store_unavailable",
-      "Another version of jsonplane has changed how this is stored; nothing was done. An administrator has to update the data plane",
-      { headers: { "Retry-After": "1" } },
-    );
-  }
-  if (error instanceof NoReplica) {
-    return new Problem(
-      "store_unavailable",
-      "The store keeps no second copy at the moment, which the Project's `spec.durability` asks for; nothing was done",
-      { headers: { "Retry-After": "1" } },
-    );
-  }
   if (error instanceof StoreUnavailable) {
-    return new Problem("store_unavailable", "The store can't be reached; nothing was done. Try again", {
-      headers: { "Retry-After": "1" },
-    });
+    return new Problem("store_unavailable", whyUnavailable(error), { headers: { "Retry-After": "1" } });
   }
   if (error instanceof WriteConflict) {
     return new Problem(
