@@ -98,17 +98,13 @@ export interface Call {
   readonly keys: readonly string[];
 }
 
-export interface Written {
-  readonly socket: object;
-  /** Grows with each command: of two on one connection, the server gets the lower one first. */
-  readonly place: number;
-}
-
 export class TrackedCommand extends Command {
   /** True once its bytes were handed to a connection: only then can it have had an effect. */
   sent = false;
-  /** Where and as which of the client's commands it was written last. */
-  written: Written | undefined;
+  /** The connection that it was written to last. */
+  socket: object | undefined;
+  /** Grows with each command: of two on one connection, the server gets the lower one first. */
+  place = 0;
   readonly #keys: string[];
   readonly #batcher: CommandBatcher;
 
@@ -131,7 +127,8 @@ export class TrackedCommand extends Command {
       this.args = [];
     } else {
       this.sent = true;
-      this.written = { socket, place: this.#batcher.nextPlace() };
+      this.socket = socket;
+      this.place = this.#batcher.nextPlace();
     }
     return super.toWritable(socket);
   }

@@ -29,13 +29,12 @@ export function createReplicaWait(
     return wait;
   };
 
-  return async ({ written }) => {
-    if (written === undefined) throw new NotReplicated("The connection of a write is not known");
-    const { socket, place } = written;
+  return async ({ socket, place }) => {
+    if (socket === undefined) throw new NotReplicated("The connection of a write is not known");
     const known = newest.get(socket);
-    const wait = known?.written !== undefined && known.written.place > place ? known : send(socket);
+    const wait = known !== undefined && known.place > place ? known : send(socket);
     // Over another connection it would say nothing.
-    if (wait.written?.socket !== socket) throw new NotReplicated("The connection of a write has ended");
+    if (wait.socket !== socket) throw new NotReplicated("The connection of a write has ended");
     const replicas = await wait.promise.catch((cause: unknown) => {
       throw new NotReplicated("Redis did not say whether a replica has a write", { cause });
     });
