@@ -32,7 +32,7 @@ const refusals: ReadonlyMap<string, string> = new Map(
     LOADING: "it is still loading its data",
     MISCONF: "it can't save its data; look at its log and at the room on its disk",
     NOAUTH: "it asks for a user and a password",
-    NOPERM: "the operator's user lacks a right",
+    NOPERM: "the operator's user lacks a right; ACL LOG names it, docs/reference/redis.md has all",
     NOREPLICAS: "too few of its replicas are connected",
     OOM: "its memory is used up; raise maxmemory or delete data",
     READONLY: "it is a replica; its address has to lead to the primary",

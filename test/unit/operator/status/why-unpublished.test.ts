@@ -10,7 +10,7 @@ describe("why nothing could be published", () => {
   it.each([
     ["READONLY", "(READONLY): it is a replica"],
     ["OOM", "(OOM): its memory is used up; raise maxmemory or delete data"],
-    ["NOPERM", "(NOPERM): the operator's user lacks a right"],
+    ["NOPERM", "(NOPERM): the operator's user lacks a right; ACL LOG names it"],
   ])("names what Redis refuses writes for: %s", (answer, message) => {
     expect(whyUnpublished(refused(answer))).toEqual({
       reason: "PublishFailed",
