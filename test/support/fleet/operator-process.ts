@@ -4,6 +4,7 @@ import { freePort } from "../process/free-port.ts";
 import { notingStart } from "../process/part-starts.ts";
 import type { Pod } from "./pod.ts";
 import { type ProgramProcess, programFile, type RunningProgram, startProgram, untilReady } from "./program-process.ts";
+import { quickClient } from "./quick-client.ts";
 
 export interface RunningOperator extends RunningProgram {
   /** Whether it holds the Lease, by its metrics. */
@@ -39,11 +40,12 @@ export function startOperatorProcess(options: OperatorProcessOptions): Promise<O
 async function start(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
   const { kubeconfig, pod, redis, publicUrl = "http://127.0.0.1:8080", args = [], nodeFlags = [] } = options;
+  const quick = kubeconfig === undefined ? [] : ["--import", await quickClient()];
   const apiServer = kubeconfig === undefined ? [] : ["--kubeconfig", kubeconfig];
   const connection = [...apiServer, "--redis", redis, "--public-url", publicUrl];
   const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
   const program = await startProgram({
-    args: [...nodeFlags, options.program ?? programFile, "operator", ...connection, ...ports, ...args],
+    args: [...nodeFlags, ...quick, options.program ?? programFile, "operator", ...connection, ...ports, ...args],
     adminUrl: `http://127.0.0.1:${adminPort}`,
     logFile: options.logFile,
     within: pod?.command,
