@@ -101,7 +101,7 @@ export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "se
           const waiting = objects.filter((object) => !isReady(object)).map(waitingText);
           if (waiting.length > 0) throw new Error(`Not Ready: ${waiting.join("; ")}`);
         },
-        { withinMs: withinSeconds * 1_000, everyMs: 50 },
+        { withinMs: withinSeconds * 1_000 },
       ),
   };
 }

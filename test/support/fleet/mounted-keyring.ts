@@ -16,7 +16,7 @@ export interface MountedKeyring {
 
 const lookMilliseconds = 2_000;
 /** For an operator that starts on a busy machine. */
-const patience = { withinMs: 90_000, everyMs: 50 };
+const patience = { withinMs: 90_000 };
 
 /**
  * Writes the ring as it is now into the file, in one step; waits until the operator has made the

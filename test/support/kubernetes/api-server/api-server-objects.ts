@@ -130,7 +130,7 @@ export async function endNamespace(target: ApiTarget, name: string): Promise<voi
       const { status } = await apiCall(target, path);
       if (status !== 404) throw new Error(`The namespace ${name} is still there (${status})`);
     },
-    { withinMs: 90_000, everyMs: 50 },
+    { withinMs: 90_000 },
   );
 }
 
