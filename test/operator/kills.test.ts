@@ -99,7 +99,7 @@ async function leaderOf(operators: readonly OperatorProcess[]): Promise<Operator
       for (const operator of operators) if (await operator.leads().catch(() => false)) return operator;
       throw new Error("Nobody leads");
     },
-    { withinMs: 60_000, everyMs: 10 },
+    { withinMs: 60_000, everyMs: 50 },
   );
 }
 

@@ -14,6 +14,7 @@ import { readingOf, systemNamespace } from "../support/fleet/fleet.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/fleet/operator-process.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { shop } from "../support/fleet/shop.ts";
+import { startTraffic } from "../support/fleet/traffic.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { ensureNamespace, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -268,21 +269,16 @@ describe("the certificate of a bundled Redis", () => {
     for (const entry of ["ca.crt", "tls.crt", "tls.key"]) await mounted(tlsSecretName, entry);
     await redis?.restart();
     const path = `/${namespace}/shop/api/items`;
-    const answered = async () => expect((await replica?.send(path))?.status).toBe(200);
+    const ask = () => (replica as Replica).send(path);
+    const answered = async () => expect((await ask()).status).toBe(200);
     await startTlsOperator();
     await eventually(answered, patience);
-    const statuses = new Set<number>();
-    let goesOn = true;
-    const requests = (async () => {
-      while (goesOn) statuses.add((await replica?.send(path))?.status ?? 0);
-    })();
+    const traffic = startTraffic(ask);
     // The operator takes the next one, and Redis reads it where the kubelet has mounted it by now.
     await eventually(async () => expect(await secret(tlsSecretName, "tls.crt")).toBe(next.certificate), patience);
     for (const entry of ["ca.crt", "tls.crt", "tls.key"]) await mounted(tlsSecretName, entry);
     await eventually(async () => expect(await shown()).toBe(fingerprint(next.certificate)), patience);
-    goesOn = false;
-    await requests;
-    expect([...statuses]).toEqual([200]);
+    expect((await traffic.stop()).failures).toEqual([]);
     await eventually(async () => expect(replica?.log()).toContain("Authorities of Redis changed"));
     const admin = new Redis({
       port,

@@ -13,7 +13,7 @@ const projects = 30;
 const names = Array.from({ length: projects }, (_, index) => `p${index}`);
 const objectsPerProject = 5;
 const allPublished = "All Projects are published";
-const patience = { withinMs: 60_000, everyMs: 5 };
+const patience = { withinMs: 60_000 };
 
 let fleet: OwnFleet;
 /** A namespace of each test's own, with nothing that any status was written of. */
@@ -51,7 +51,7 @@ function startOperator(): Promise<OperatorProcess> {
 }
 
 async function untilLogged(operator: OperatorProcess, message: string): Promise<void> {
-  await eventually(async () => expect(operator.log()).toContain(message), patience);
+  await eventually(async () => expect(operator.log()).toContain(message), { ...patience, everyMs: 5 });
 }
 
 /** Statuses of the namespace that the operator has logged, of the log's part so far. */

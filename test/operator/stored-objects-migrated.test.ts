@@ -1,5 +1,6 @@
 // Stored objects are migrated to a new schema, from the manifest to the status, on a fleet.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { Replica } from "../support/fleet/replica.ts";
@@ -53,7 +54,7 @@ test("with migrate stored objects are brought into the form of a new schema, alt
   await tenant.reports("ApiResource", "books", "CheckingStoredObjects", patience);
   await killed.stop("SIGKILL");
   // A client that doesn't know of it is refused once the schema is live, and not before.
-  while (await writeMore(5));
+  while (await writeMore(5)) await sleep(50);
   await eventually(async () => {
     const { status } = await tenant.get("ApiResource", "books");
     const storedObjects = { invalid: 0, migrated: expect.any(Number) };

@@ -4,6 +4,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
@@ -82,6 +83,7 @@ function ask(by: Replica): () => Promise<readonly number[]> {
     while (!isOver) {
       const { status } = await by.send(`/default/shop${path}`, { ...sent, as: apikey("admin") });
       statuses.add(status);
+      await sleep(10);
     }
   });
   return async () => {
