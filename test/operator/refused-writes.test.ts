@@ -2,9 +2,10 @@
 // policy that protects an object. Others of its Project are revoked, reported and deleted all the
 // same.
 
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { beforeAll, expect, it } from "vitest";
+import type { Fleet } from "../support/fleet/fleet.ts";
 import { openGuardedShop } from "../support/fleet/guarded-shop.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { apiCall, apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { declared, newTenant } from "../support/kubernetes/declared.ts";
@@ -12,11 +13,10 @@ import { eventually } from "../support/time/eventually.ts";
 
 const admission = "/apis/admissionregistration.k8s.io/v1";
 const within = { withinMs: 60_000 };
-let fleet: OwnFleet;
+let fleet: Fleet;
 beforeAll(async () => {
-  fleet = await startFleet();
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet?.stop());
 
 const resource = (name: string, spec: object = {}) => declared("ApiResource", name, { schema: {}, ...spec });
 const inNamespace = (namespace: string) => ({ matchLabels: { "kubernetes.io/metadata.name": namespace } });
