@@ -36,28 +36,13 @@ const cores = availableParallelism();
 /** More files at a time than cores: some wait for leases of a second. */
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(4, cores) };
 /**
- * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait
- * for them, so three run at once to keep two cores busy. The short files of `store` and `http`,
- * which compute, come last and fill the gaps. On two quiet cores both lanes end after about the
- * same time.
- */
-const whole: readonly Lane[] = [
-  { name: "light", projects: ["process", "security"], workers: Math.max(1, Math.floor(cores / 2)) },
-  {
-    name: "heavy",
-    projects: ["e2e", "image", "operator", "observability", "chart", "store", "http"],
-    workers: Math.max(3, Math.floor(cores / 2)),
-  },
-];
-
-/**
  * The contract of the store, and requests that depend most on what a server does, once more. The
  * parts step has named the program.
  */
 const onValkey: Lane = {
   name: "valkey",
   projects: ["store", "http"],
-  workers: Math.max(3, Math.floor(cores / 2)),
+  workers: Math.max(2, Math.floor(cores / 2)),
   files: [
     ...["redis-acl", "redis-cluster-store", "redis-failover", "redis-store"].map(
       (file) => `test/store/${file}.test.ts`,
@@ -69,6 +54,21 @@ const onValkey: Lane = {
   ],
   env: () => ({ JSONPLANE_REDIS_SERVER: process.env.JSONPLANE_VALKEY_SERVER }),
 };
+
+/**
+ * Side by side. Files of the heavy lane start several processes each and mostly wait for them, so
+ * twice as many run as there are cores; those of the light lane wait for a browser or for programs
+ * that start. What computes is in each lane's end, and fills the gaps.
+ */
+const whole: readonly Lane[] = [
+  { name: "light", projects: ["process", "security"], workers: Math.max(2, Math.floor(cores / 2)) },
+  {
+    name: "heavy",
+    projects: ["e2e", "image", "operator", "observability", "chart", "store", "http"],
+    workers: Math.max(4, Math.floor(cores / 2)),
+  },
+  onValkey,
+];
 
 async function check(only: string | undefined): Promise<number> {
   const known = Object.keys(staticChecks);
@@ -137,8 +137,8 @@ async function runAll(): Promise<WholeRun> {
   const before = await treeState(root);
   const broken = await runStaticChecks(root);
   const checked = await runTests(root, [quick]);
-  const verdicts = joinVerdicts([checked, await runTests(root, whole), await runTests(root, [onValkey])]);
-  await printTimes(root, [quick, ...whole, onValkey]);
+  const verdicts = joinVerdicts([checked, await runTests(root, whole)]);
+  await printTimes(root, [quick, ...whole]);
   const after = await treeState(root);
   const record = { before, after, finished: new Date().toISOString(), tests: verdicts.tests };
   const open = await openRows({ ...record, passed: 0, failed: 0 });
