@@ -114,7 +114,7 @@ export default defineConfig({
         test: {
           name: "observability",
           include: ["test/observability/**/*.test.ts"],
-          globalSetup: [realParts, realKubernetes],
+          globalSetup: [realParts, realKubernetes, sharedParts],
           testTimeout: 120 * seconds,
           hookTimeout: 240 * seconds,
         },

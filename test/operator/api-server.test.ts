@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { declared } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 let server: OwnApiServer;
@@ -49,6 +51,21 @@ test("the namespace controller ends a namespace with what is in it", async () =>
   await server.apply(project("shop"), { namespace });
   await server.kubectl(["delete", "namespace", namespace]);
   await expect(server.kubectl(["get", "namespace", namespace])).rejects.toThrow("not found");
+});
+
+test("what is stored later is gone, and what was there is as it was, once a state is brought back", async () => {
+  const namespace = await server.namespace();
+  await server.apply([project("changed"), project("deleted")].join("---"), { namespace });
+  const bringBack = await server.rememberState();
+  const later = await server.namespace();
+  const { create, patch, remove } = objectsOf(server, namespace);
+  await create(declared("Project", "new"));
+  await patch("Project", "changed", { spec: { serving: "ReadOnly" } });
+  await remove("Project", "deleted");
+  await bringBack();
+  const shown = ["get", "projects", "-n", namespace, "-o", "jsonpath={.items[*]['metadata.name', 'spec.serving']}"];
+  await eventually(async () => expect(await server.kubectl(shown)).toBe("changed deleted ReadWrite ReadWrite"));
+  await eventually(() => expect(server.kubectl(["get", "namespace", later])).rejects.toThrow("not found"));
 });
 
 test("a page from before a compaction is gone", async () => {

@@ -8,7 +8,8 @@ import type { KubeApi, ListScope, ResourceType } from "../../operator/kube/api.t
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes, secretType } from "../../operator/kube/objects.ts";
 import type { ReflectorObservation } from "../../operator/watch/reflector-options.ts";
-import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import type { OwnApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import { takeApiServer } from "../support/kubernetes/api-server/lent-api-server.ts";
 import { type Declared, declared, secretOf } from "../support/kubernetes/declared.ts";
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
@@ -21,7 +22,7 @@ let server: OwnApiServer;
 let proxy: TcpProxy;
 let api: KubeApi;
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await takeApiServer();
   proxy = await startTcpProxy(Number(new URL(server.url).port));
   const user = await operatorUserOf(server, "operator-that-confirms");
   const kubeconfig = await kubeconfigThrough(await server.kubeconfig(user), proxy.port);

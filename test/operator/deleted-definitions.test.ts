@@ -23,7 +23,7 @@ let redis: Redis;
 let shop: GuardedShop;
 
 beforeAll(async () => {
-  fleet = await startFleet({ operatorArgs: ["--lease-duration", "4s"] });
+  fleet = await startFleet({ api: { own: true }, operatorArgs: ["--lease-duration", "4s"] });
   redis = new Redis(fleet.redis.url);
   shop = await openGuardedShop(fleet, books, films, ...keys, declared("ProjectUser", "ann"));
   await shop.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));

@@ -6,8 +6,9 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { systemNamespace } from "../support/fleet/fleet.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/fleet/operator-process.ts";
 import { shop } from "../support/fleet/shop.ts";
-import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import type { OwnApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { customResources, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { takeApiServer } from "../support/kubernetes/api-server/lent-api-server.ts";
 import { freePort } from "../support/process/free-port.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -19,7 +20,7 @@ const patience = { withinMs: 60_000 };
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  api = await startApiServer();
+  api = await takeApiServer();
   await ensureNamespace(api, systemNamespace);
 });
 afterAll(async () => {

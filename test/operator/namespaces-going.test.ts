@@ -15,7 +15,7 @@ let fleet: OwnFleet;
 let api: OwnApiServer;
 
 beforeAll(async () => {
-  fleet = await startFleet({ api: { controllers: ["namespace"] } });
+  fleet = await startFleet({ api: { controllers: ["namespace"], own: true } });
   api = fleet.api;
 });
 afterAll(() => fleet?.stop());

@@ -15,9 +15,10 @@ import { type OperatorProcess, startOperatorProcess } from "../support/fleet/ope
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { startTraffic } from "../support/fleet/traffic.ts";
-import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import type { OwnApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { ensureNamespace, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { takeApiServer } from "../support/kubernetes/api-server/lent-api-server.ts";
 import { freePort } from "../support/process/free-port.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -42,7 +43,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "jsonplane-users-"));
   data = await mkdtemp(join(dir, "redis-"));
   [port, tlsPort] = [await freePort(), await freePort()];
-  api = await startApiServer();
+  api = await takeApiServer();
   reading = readingOf(api);
   await ensureNamespace(api, systemNamespace);
 });

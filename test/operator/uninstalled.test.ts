@@ -24,7 +24,7 @@ let redis: Redis;
 
 beforeAll(async () => {
   const users = [{ name: "ann", token: "of-ann" }];
-  fleet = await startFleet({ operators: 0, replicas: 0, api: { controllers: ["namespace"], users } });
+  fleet = await startFleet({ operators: 0, replicas: 0, api: { controllers: ["namespace"], users, own: true } });
   redis = new Redis(fleet.redis.url);
 });
 afterAll(async () => {

@@ -29,7 +29,7 @@ let proxy: TcpProxy;
 let shop: GuardedShop;
 
 beforeAll(async () => {
-  fleet = await startFleet({ operators: 0, replicas: 0, operatorArgs: ["--lease-duration", "4s"] });
+  fleet = await startFleet({ operators: 0, replicas: 0, api: { own: true }, operatorArgs: ["--lease-duration", "4s"] });
   redis = new Redis(fleet.redis.url);
   proxy = await startTcpProxy(Number(new URL(fleet.api.url).port));
   await grantOperator(fleet.api, "cluster");

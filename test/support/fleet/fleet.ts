@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiServerOptions, type OwnApiServer, startApiServer } from "../kubernetes/api-server/api-server.ts";
+import type { OwnApiServer } from "../kubernetes/api-server/api-server.ts";
 import type { TestApiServer } from "../kubernetes/api-server/api-server-access.ts";
 import {
   customResources,
@@ -16,6 +16,7 @@ import {
   objectsOf,
   readyOf,
 } from "../kubernetes/api-server/api-server-objects.ts";
+import { type TakenOptions, takeApiServer } from "../kubernetes/api-server/lent-api-server.ts";
 import { type RedisOptions, startRedis, type TestRedis } from "../redis/redis.ts";
 import { eventually } from "../time/eventually.ts";
 import { writeKeyring } from "./mounted-keyring.ts";
@@ -65,7 +66,7 @@ export interface OwnFleet extends Fleet {
 export interface FleetOptions {
   readonly operators?: number;
   readonly replicas?: number;
-  readonly api?: ApiServerOptions;
+  readonly api?: TakenOptions;
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
@@ -116,7 +117,7 @@ function waitingText(object: KubeObject & Kinded): string {
 
 export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> {
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-fleet-"));
-  const [api, redis] = await Promise.all([startApiServer(options.api), startRedis(options.redis)]);
+  const [api, redis] = await Promise.all([takeApiServer(options.api), startRedis(options.redis)]);
   await ensureNamespace(api, systemNamespace);
   const { guardRails } = options;
   if (guardRails !== undefined) {

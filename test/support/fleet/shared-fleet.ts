@@ -3,21 +3,20 @@
 // What needs that, or counts what is in the whole cluster, starts parts of its own.
 
 import { readFileSync } from "node:fs";
-import { request } from "node:http";
-import { inject } from "vitest";
-import { accessTo, type TestApiServer } from "../kubernetes/api-server/api-server-access.ts";
+import { accessTo, type ServerLocation, type TestApiServer } from "../kubernetes/api-server/api-server-access.ts";
+import { askParts } from "../process/ask-parts.ts";
 import { type Fleet, publicUrl, readingOf } from "./fleet.ts";
 import { runningOperator } from "./operator-process.ts";
 import { type RunningProgram, runningProgram } from "./program-process.ts";
 import { runningReplica } from "./replica.ts";
-import type { ProgramLocation, SharedLocations } from "./start-shared-fleet.ts";
+import type { FleetLocation, ProgramLocation } from "./start-shared-fleet.ts";
 
 /**
  * With CRDs and audit, without an operator: nothing changes what a test writes. Namespaces that are
  * deleted stay terminating.
  */
 export async function sharedApiServer(): Promise<TestApiServer> {
-  return accessTo(await ask("/api-server"));
+  return accessTo(await askParts<ServerLocation>("/api-server"));
 }
 
 /**
@@ -25,7 +24,7 @@ export async function sharedApiServer(): Promise<TestApiServer> {
  * namespaces go.
  */
 export async function sharedFleet(): Promise<Fleet> {
-  const { api, redis, operators, replicas } = await ask("/fleet");
+  const { api, redis, operators, replicas } = await askParts<FleetLocation>("/fleet");
   const access = accessTo(api);
   return {
     api: access,
@@ -39,22 +38,4 @@ export async function sharedFleet(): Promise<Fleet> {
 
 function programAt({ adminUrl, logFile }: ProgramLocation): RunningProgram {
   return runningProgram({ adminUrl, log: () => readFileSync(logFile, "utf8") });
-}
-
-/** Resolves once the part is up; rejects with the reason when it can't be. */
-function ask<Path extends keyof SharedLocations>(path: Path): Promise<SharedLocations[Path]> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: inject("sharedParts"), path }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("end", () => {
-        if (response.statusCode === 200) resolve(JSON.parse(text) as SharedLocations[Path]);
-        else reject(new Error(`The shared part ${path} could not be started: ${text}`));
-      });
-    });
-    asked.on("error", reject);
-    asked.end();
-  });
 }

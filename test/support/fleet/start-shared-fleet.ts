@@ -1,24 +1,19 @@
 // Vitest's global set-up of the projects whose files share real parts: an API server, and a whole
-// fleet, each started when the first file asks for it and stopped after the last one. Files ask
-// over a socket (shared-fleet.ts), because each runs in a process of its own.
+// fleet, each started when the first file asks for it and stopped after the last one; and API
+// servers that they use one after the other. Files ask over a socket (shared-fleet.ts,
+// lent-api-server.ts), because each runs in a process of its own.
 
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestProject } from "vitest/node";
 import { startApiServer } from "../kubernetes/api-server/api-server.ts";
 import type { ServerLocation } from "../kubernetes/api-server/api-server-access.ts";
+import { createLender } from "../kubernetes/api-server/lent-api-server.ts";
+import { partsVariable } from "../process/ask-parts.ts";
 import { startFleet } from "./fleet.ts";
 import type { ProgramProcess } from "./program-process.ts";
-
-declare module "vitest" {
-  interface ProvidedContext {
-    /** Path of the socket. */
-    sharedParts: string;
-  }
-}
 
 /** What the processes of test files need to know of the shared fleet. */
 export interface FleetLocation {
@@ -34,14 +29,8 @@ export interface ProgramLocation {
   readonly logFile: string;
 }
 
-/** By the path that is asked for. */
-export interface SharedLocations {
-  readonly "/api-server": ServerLocation;
-  readonly "/fleet": FleetLocation;
-}
-
 interface Started {
-  readonly location: SharedLocations[keyof SharedLocations];
+  readonly location: ServerLocation | FleetLocation;
   stop(): Promise<void>;
 }
 
@@ -55,7 +44,7 @@ const starters: Readonly<Record<string, () => Promise<Started>>> = {
   async "/fleet"() {
     const fleet = await startFleet({
       replicas: 2,
-      api: { controllers: ["namespace"] },
+      api: { controllers: ["namespace"], own: true },
       operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"],
       logFiles: true,
     });
@@ -74,28 +63,34 @@ function locationOf({ adminUrl, logFile = "" }: ProgramProcess): ProgramLocation
   return { adminUrl, logFile };
 }
 
-export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // What another project of this run has opened serves this one too.
-  if (vitest.getProvidedContext().sharedParts !== undefined) return undefined;
+  if (process.env[partsVariable] !== undefined) return undefined;
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-shared-"));
   const started = new Map<string, Promise<Started>>();
-  const listener: RequestListener = ({ url = "" }, response) => {
-    const starting = started.get(url) ?? starters[url]?.() ?? Promise.reject(new Error(`No part is called ${url}`));
-    started.set(url, starting);
-    starting.then(
-      ({ location }) => response.end(JSON.stringify(location)),
+  const lender = createLender();
+  const answer = async (path: string, query: string): Promise<unknown> => {
+    if (path === "/take") return await lender.take(query);
+    if (path === "/give-back") return await lender.giveBack(Number(query));
+    const starting = started.get(path) ?? starters[path]?.() ?? Promise.reject(new Error(`No part is called ${path}`));
+    started.set(path, starting);
+    return (await starting).location;
+  };
+  const server = createServer(({ url = "" }, response) => {
+    const [path = "", query = ""] = url.split("?");
+    answer(path, decodeURIComponent(query)).then(
+      (found) => response.end(JSON.stringify(found ?? null)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
-  };
-  const server = createServer(listener);
+  });
   const socket = join(dir, "socket");
   server.listen(socket);
   await once(server, "listening");
-  vitest.provide("sharedParts", socket);
+  process.env[partsVariable] = socket;
   return async () => {
     server.close();
     const all = await Promise.allSettled(started.values());
-    await Promise.all(all.map(async (each) => each.status === "fulfilled" && each.value.stop()));
+    await Promise.all([lender.stop(), ...all.map(async (each) => each.status === "fulfilled" && each.value.stop())]);
     await rm(dir, { recursive: true, force: true });
   };
 }

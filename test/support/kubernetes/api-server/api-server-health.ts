@@ -32,12 +32,13 @@ export function isHealthy({ url, ca, token, insecure }: HealthTarget): Promise<b
 
 /** Drops every former revision, the present ones stay. */
 export async function compactEtcd(port: number): Promise<void> {
-  const status = await ask(port, "maintenance/status", {});
+  const status = await askEtcd(port, "maintenance/status", {});
   const { revision } = (status as { header: { revision: string } }).header;
-  await ask(port, "kv/compaction", { revision, physical: true });
+  await askEtcd(port, "kv/compaction", { revision, physical: true });
 }
 
-async function ask(port: number, path: string, body: unknown): Promise<unknown> {
+/** Through its JSON gateway. */
+export async function askEtcd(port: number, path: string, body: unknown): Promise<unknown> {
   const answer = await fetch(`http://127.0.0.1:${port}/v3/${path}`, { method: "POST", body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`etcd answered ${answer.status} to ${path}: ${await answer.text()}`);
   return answer.json();

@@ -16,9 +16,10 @@ import { accessTo, type ServerLocation, type TestApiServer } from "./api-server-
 import { writeAuditPolicy } from "./api-server-audit.ts";
 import { type ApiTarget, apiObject } from "./api-server-call.ts";
 import { controllerArgs, etcdArgs, type ServerPlan, serverArgs } from "./api-server-flags.ts";
-import { compactEtcd, isHealthy } from "./api-server-health.ts";
+import { askEtcd, compactEtcd, isHealthy } from "./api-server-health.ts";
 import { applyManifests, discoveredResources } from "./api-server-objects.ts";
 import { adminToken, type StaticUser, writeServiceAccountKeys, writeTokens } from "./api-server-users.ts";
+import { rememberState } from "./etcd-state.ts";
 
 export interface ApiServerOptions {
   /**
@@ -40,6 +41,8 @@ export interface ApiServerOptions {
 export interface OwnApiServer extends TestApiServer {
   readonly location: ServerLocation;
   readonly pid: number;
+  /** What it returns brings everything back that is stored now, and deletes the rest. */
+  rememberState(): Promise<() => Promise<void>>;
   /**
    * Forgets the history of etcd: a watch or page from before is gone (410) once the server's cache
    * is new: `restartApiServer`.
@@ -74,6 +77,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ow
       get pid() {
         return server.pid;
       },
+      rememberState: () => rememberState((path, body) => askEtcd(plan.etcdPort, path, body)),
       compactEtcd: () => compactEtcd(plan.etcdPort),
       kill9ApiServer: () => server.end("SIGKILL"),
       restartApiServer: () => server.restart(),
@@ -158,13 +162,19 @@ async function startControllers(
   });
 }
 
+export async function installCrds(target: ApiTarget): Promise<void> {
+  for (const name of await readdir(crdFolder)) {
+    await applyManifests(target, await readFile(join(crdFolder, name), "utf8"));
+  }
+  await servesCrds(target);
+}
+
 /**
  * Waits until the server says everywhere that it has the five kinds in each version: kubectl
  * remembers for minutes what it got.
  */
-export async function installCrds(target: ApiTarget): Promise<void> {
+export async function servesCrds(target: ApiTarget): Promise<void> {
   const names = await readdir(crdFolder);
-  for (const name of names) await applyManifests(target, await readFile(join(crdFolder, name), "utf8"));
   await eventually(
     async () => {
       const found = await discoveredResources(target);
