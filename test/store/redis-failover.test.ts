@@ -3,7 +3,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
+import {
+  NoReplica,
+  NotReplicated,
+  OutcomeUnknown,
+  StoreUnavailable,
+  WritesRefused,
+} from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { isErrorReply } from "../../core/redis/failure.ts";
 import { createRedisClient } from "../../core/redis/redis-client.ts";
@@ -17,7 +23,7 @@ import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { moveSlot, slotOf } from "../support/redis/move-slot.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
-import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
+import { startRedisCluster, startReplicaOf, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
 import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { fillCollection, idOf, objectOf } from "../support/store/stored-objects.ts";
@@ -312,6 +318,34 @@ describe("a store on a Cluster", () => {
       if (document !== undefined) expectOnce(await storedIn(patient, document), written);
     }
     await Promise.all([store.close(), patient.close()]);
+  });
+
+  it("refuses writes that wait for a Redis replica where one is lost alone, reads everywhere, and goes on once it is back", async () => {
+    const [primary, other] = cluster.nodes;
+    if (primary === undefined || other === undefined) throw new Error("A cluster has three nodes");
+    const replicas = [await startReplicaOf(primary), await startReplicaOf(other)];
+    // A quarter of it is how long a write waits for a replica.
+    const store = await openRedisStore({ url, commandTimeoutMs: 4_000 });
+    const documents = await onEveryNode(store, cluster);
+    const [bereft, whole] = documents.map((document) => ({ ...document, durability: "Replicated" as const }));
+    if (bereft === undefined || whole === undefined) throw new Error("There is one on each node");
+    const insert = (document: DocumentRef, value: string) => store.insertAt(document, ["l", "-"], value, roomy);
+    const created = { outcome: "created" };
+    expect(await Promise.all([insert(bereft, "1"), insert(whole, "1")])).toMatchObject([created, created]);
+    await replicas[0]?.kill();
+    // The first one finds that it is lost.
+    await expect(insert(bereft, "2")).rejects.toBeInstanceOf(NotReplicated);
+    const refused = expect(insert(bereft, "3")).rejects.toBeInstanceOf(NoReplica);
+    expect(await insert(whole, "2")).toMatchObject(created);
+    await refused;
+    expect(await Promise.all([storedIn(store, bereft), storedIn(store, whole)])).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+    await replicas[0]?.restart();
+    await eventually(async () => expect(await insert(bereft, "4")).toMatchObject(created), { withinMs: 60_000 });
+    expect(await storedIn(store, bereft)).toEqual([1, 2, 4]);
+    await Promise.all([store.close(), ...replicas.map((replica) => replica.stop())]);
   });
 });
 

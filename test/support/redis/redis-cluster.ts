@@ -81,8 +81,8 @@ export async function setNodeTimeout(nodes: readonly Node[], milliseconds = pati
   for (const node of nodes) await command(node, `CONFIG SET cluster-node-timeout ${milliseconds}`);
 }
 
-/** Waits until it has everything that its master holds. */
-async function startReplicaOf(master: TestRedis): Promise<TestRedis> {
+/** A replica of a node of a Cluster. Waits until it has everything that its master holds. */
+export async function startReplicaOf(master: TestRedis): Promise<TestRedis> {
   const replica = await startNode(await freePort());
   const bus = /@(\d+)\S* \S*myself/.exec(await askRedis(master.port, "CLUSTER NODES"))?.[1];
   await command(replica, `CLUSTER MEET ${master.host} ${master.port} ${bus}`);
@@ -101,7 +101,8 @@ async function startReplicaOf(master: TestRedis): Promise<TestRedis> {
 function startNode(busPort: number): Promise<TestRedis> {
   const cluster = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
   const timeout = ["--cluster-node-timeout", String(joiningTimeoutMs)];
-  return startRedis({ args: [...cluster, ...timeout, "--cluster-config-file", "nodes.conf"] });
+  const config = ["--cluster-config-file", "nodes.conf", "--repl-diskless-sync-delay", "0"];
+  return startRedis({ args: [...cluster, ...timeout, ...config] });
 }
 
 async function join(nodes: readonly TestRedis[], busPorts: readonly number[]): Promise<void> {
