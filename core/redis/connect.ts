@@ -2,6 +2,8 @@
 // while it is away, with a time limit per command. Refuses with StoreUnavailable when the first
 // connection fails.
 
+import { isIP } from "node:net";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { backoffMs } from "../backoff.ts";
 import { StoreUnavailable } from "../errors/store-errors.ts";
@@ -129,7 +131,7 @@ function primaryClient(
     name: target.name,
     db: target.db,
     enableTLSForSentinelMode: target.tls,
-    ...(target.tls ? { sentinelTLS: tls } : {}),
+    ...(target.tls ? { sentinelTLS: tlsOptions(target) } : {}),
     enableOfflineQueue: false,
     retryStrategy: own.retry,
     sentinelRetryStrategy: own.retry,
@@ -190,13 +192,27 @@ function clusterOf(nodes: readonly ServerAddress[], options: ConnectOptions): Cl
   );
 }
 
-/** An authority that another one signed is trusted without that one, as in Go's programs. */
-const tls = { allowPartialTrustChain: true };
+/**
+ * A server that Sentinels or a Cluster name by address is known by one of the URL's hosts as well:
+ * addresses change, and are in few certificates (docs/adr/0101).
+ */
+function tlsOptions(target: RedisTarget): ConnectionOptions {
+  const names = serversOf(target).map(({ host }) => host);
+  return {
+    // An authority that another one signed is trusted without that one, as in Go's programs.
+    allowPartialTrustChain: true,
+    checkServerIdentity(host, certificate) {
+      const known = isIP(host) ? [host, ...names] : [host];
+      const faults = known.map((name) => checkServerIdentity(name, certificate));
+      return faults.includes(undefined) ? undefined : faults[0];
+    },
+  };
+}
 
 function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
   return {
     ...target.credentials,
-    ...(target.tls ? { tls } : {}),
+    ...(target.tls ? { tls: tlsOptions(target) } : {}),
     connectionName: name,
     // One permission less to grant; older servers don't know the command.
     disableClientInfo: true,

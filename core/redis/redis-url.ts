@@ -8,7 +8,8 @@
 //   redis+cluster://[user:password@]host[:port],…                rediss+cluster:// the same over
 //   TLS
 //
-// Certificates are checked against Node's roots and the file that NODE_EXTRA_CA_CERTS names.
+// Certificates are checked against Node's roots, the file that NODE_EXTRA_CA_CERTS names, and
+// authorities.ts.
 
 export interface ServerAddress {
   readonly host: string;

@@ -24,8 +24,8 @@ operator=$(password) dataplane=$(password) backup=$(password) admin=$(password)
 replica=$(password) sentinel=$(password) sentinels=$(password)
 
 case "${1-}" in
-  sentinel) scheme=redis+sentinel at="$(hosts 2 26379)/main?sentinelPassword=$sentinels" ;;
-  cluster) scheme=redis+cluster at=$(hosts 5 6379) ;;
+  sentinel) scheme=rediss+sentinel at="$(hosts 2 26379)/main?sentinelPassword=$sentinels" ;;
+  cluster) scheme=rediss+cluster at=$(hosts 5 6379) ;;
   *) echo "Usage: secrets.sh sentinel | cluster" >&2 && exit 2 ;;
 esac
 acl=$(sed -e "s/OPERATOR_PASSWORD/$operator/" -e "s/DATAPLANE_PASSWORD/$dataplane/" \

@@ -24,12 +24,15 @@ export async function installBehindSentinels(target: Target): Promise<void> {
   await target.rollOut("install", target.to, "--values", values);
 }
 
-/** Nothing runs on the primary's node until another server was promoted. */
+/** It ends by SIGKILL, and nothing runs on its node until another server was promoted. */
 export async function losePrimary(target: Target, traffic: PodTraffic): Promise<void> {
   const former = await primary(target);
   const node = await target.kubectl("get", "pod", former, ...db, "-o", "jsonpath={.spec.nodeName}");
   await target.kubectl("cordon", node);
   await traffic.chapter();
+  // Asked to end, a server would wait for its replicas and hand over: one that runs a script can't,
+  // and is killed two seconds later.
+  await asAdmin(target, former, "eval 'while true do end' 0 >/dev/null 2>&1 & sleep 1");
   await target.kubectl("delete", "pod", former, ...db, "--grace-period=0", "--force");
   try {
     await eventually(async () => expect(await primary(target, former)).not.toBe(former), { withinMs: 120_000 });
@@ -41,14 +44,18 @@ export async function losePrimary(target: Target, traffic: PodTraffic): Promise<
 
 /** The server that accepts writes, among those that are not `lost`. */
 async function primary(target: Target, lost?: string): Promise<string> {
-  const ask = "redis-cli --user jsonplane-admin --no-auth-warning --pass $PASSWORD role";
-  const encoded = await target.kubectl("get", "secret", "redis-users", ...db, "-o", "jsonpath={.data.admin-password}");
-  const script = `PASSWORD=${Buffer.from(encoded, "base64").toString()}; ${ask}`;
   for (const server of servers.filter((name) => name !== lost)) {
-    const role = await target.kubectl("exec", server, ...db, "-c", "redis", "--", "sh", "-c", script);
-    if (role.startsWith("master")) return server;
+    if ((await asAdmin(target, server, "role")).startsWith("master")) return server;
   }
   throw new Error(`None of ${servers} is the primary`);
+}
+
+/** What redis-cli prints, which gets `args` as a shell reads them. */
+async function asAdmin(target: Target, server: string, args: string): Promise<string> {
+  const encoded = await target.kubectl("get", "secret", "redis-users", ...db, "-o", "jsonpath={.data.admin-password}");
+  const password = `REDISCLI_AUTH=${Buffer.from(encoded, "base64").toString()}`;
+  const client = "redis-cli --tls --cacert /etc/redis-tls/ca.crt --user jsonplane-admin --no-auth-warning";
+  return await target.kubectl("exec", server, ...db, "-c", "redis", "--", "sh", "-c", `${password} ${client} ${args}`);
 }
 
 /** With its volumes. */

@@ -9,12 +9,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCertificateReader } from "../../operator/certificates/redis-certificate.ts";
 import { lookAtRedis } from "../../operator/observe/figures.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import {
   type CertificateOptions,
   makeRedisCertificate,
   type RedisCertificate,
 } from "../support/redis/redis-certificate.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { makeCertificate } from "../support/tls/certificates.ts";
 
 const usual = getCACertificates("default");
@@ -30,11 +33,12 @@ afterAll(async () => {
 
 async function redisWith(
   options: Omit<CertificateOptions, "folder">,
+  ...args: readonly string[]
 ): Promise<{ readonly redis: TestRedis; readonly certificate: RedisCertificate }> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-tls-"));
   stops.push(() => rm(folder, { recursive: true }));
   const certificate = await makeRedisCertificate({ ...options, folder });
-  const redis = await startRedis({ args: certificate.args });
+  const redis = await startRedis({ args: [...certificate.args, ...args] });
   stops.push(() => redis.stop());
   return { redis, certificate };
 }
@@ -112,6 +116,20 @@ test("an authority is trusted without the one that signed it, as cert-manager ma
   const signed = new X509Certificate(await readFile(server, "utf8")).toString();
   setDefaultCACertificates([...usual, signed]);
   expect(await looked(certificate.url)).toHaveLength(1);
+});
+
+test("a node that a Cluster names by address is known by a host of the URL, and by no other name", async () => {
+  const { redis, certificate } = await redisWith(
+    { ends: inDays(30), authorityEnds: inDays(300) },
+    ...["--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", String(await freePort())],
+    ...["--cluster-announce-ip", "127.0.0.1"],
+  );
+  setDefaultCACertificates([...usual, certificate.authority]);
+  await askRedis(redis.port, "CLUSTER ADDSLOTSRANGE 0 16383");
+  await eventually(async () => expect(await askRedis(redis.port, "CLUSTER INFO")).toContain("cluster_state:ok"));
+  const url = certificate.url.replace("rediss:", "rediss+cluster:");
+  expect(await looked(url)).toMatchObject([{ server: expect.stringContaining("127.0.0.1") }]);
+  await expect(looked(url.replace("localhost", "127.0.0.1"))).rejects.toThrow("can't be reached");
 });
 
 test.each([
