@@ -76,12 +76,13 @@ async function shownEnd(open: TLSSocket): Promise<number | undefined> {
   });
   try {
     await once(looking, "secureConnect", { signal: AbortSignal.timeout(lookTimeoutMs) });
+    // Ends in order: Redis warns of a handshake that is cut off.
+    looking.on("error", () => undefined).destroySoon();
     return endOfChain(looking);
   } catch {
     // The server can't be reached; callers ask again.
-    return undefined;
-  } finally {
     looking.on("error", () => undefined).destroy();
+    return undefined;
   }
 }
 
