@@ -121,7 +121,7 @@ describe("a store behind a Sentinel", () => {
     expect(new Set(numbers).size).toBe(numbers.length);
     // What has waited for the Redis replica is there.
     const waited = await waiting;
-    expect(waited.created.length).toBeGreaterThan(10);
+    expect(waited.created.length).toBeGreaterThan(0);
     const replicatedNumbers = await storedIn(direct, replicated);
     expectOnce(
       replicatedNumbers.filter((n) => n >= 0),

@@ -31,8 +31,9 @@ export interface SentinelOptions {
 }
 
 export async function startRedisSentinel({ downAfterMs = 1_000 }: SentinelOptions = {}): Promise<TestSentinel> {
-  const primary = await startRedis();
-  const replica = await startRedis({ args: ["--replicaof", `127.0.0.1 ${primary.port}`] });
+  const args = ["--repl-diskless-sync-delay", "0"];
+  const primary = await startRedis({ args });
+  const replica = await startRedis({ args: [...args, "--replicaof", `127.0.0.1 ${primary.port}`] });
   const sentinel = await startSentinel(primary.port, downAfterMs);
   await eventually(
     async () => {
