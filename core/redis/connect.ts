@@ -2,8 +2,9 @@
 // while it is away, with a time limit per command. Refuses with StoreUnavailable when the first
 // connection fails.
 
-import { isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity } from "node:tls";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { isIP, type Socket } from "node:net";
+import { type ConnectionOptions, checkServerIdentity, TLSSocket } from "node:tls";
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { backoffMs } from "../backoff.ts";
 import { StoreUnavailable } from "../errors/store-errors.ts";
@@ -27,6 +28,7 @@ export const reconnects = { firstMs: 50, maxMs: 1_000, jitter: 0.25 };
 const connectTimeout = 3_000;
 
 export async function connect(options: ConnectOptions): Promise<IoredisClient> {
+  if (options.target.tls) hearTlsErrors();
   const client = clientOf(options);
   let lastError: unknown;
   // Without a listener ioredis prints; every call that fails says so itself.
@@ -34,13 +36,36 @@ export async function connect(options: ConnectOptions): Promise<IoredisClient> {
     lastError = error;
   });
   try {
-    await client.connect();
+    await firstConnection(client);
   } catch (error) {
     client.disconnect();
     // The promise says only that the connection was closed; why, the event did.
     throw unreachable(options.target, lastError ?? error);
   }
   return client;
+}
+
+/** The promise of ioredis stays open where a Cluster says at first that it is not whole. */
+async function firstConnection(client: IoredisClient): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    client.once("close", () => reject(new Error("The connection was closed")));
+    client.connect().then(resolve, reject);
+  });
+}
+
+/**
+ * A connection that is ended while its certificate is refused has two errors: that, and what the
+ * server says of it. ioredis hears the first one alone, and one that nobody hears ends the process.
+ * The channel also has the sockets that ioredis opens by itself, to Sentinels and for subscribers.
+ */
+function hearTlsErrors(): void {
+  unsubscribe("net.client.socket", hear);
+  subscribe("net.client.socket", hear);
+}
+
+function hear(message: unknown): void {
+  const { socket } = message as { readonly socket: Socket };
+  if (socket instanceof TLSSocket) socket.on("error", () => undefined);
 }
 
 /** Says where and why, never as whom. */
