@@ -5,6 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { kubernetesMinors } from "../../tools/parts/kubernetes.ts";
 import { root } from "../../tools/read-crds.ts";
 
 interface Step {
@@ -84,6 +85,21 @@ it("there is a check, a run on real clusters of three minor versions, one on oth
   expect(jobs["kind"]?.strategy?.matrix["kubernetes"]).toHaveLength(3);
 });
 
+it("a release is tested on every version of Kubernetes that can be built, each night has those between, and a page names all", async () => {
+  const [oldest, ...others] = kubernetesMinors;
+  const between = others.slice(0, -1);
+  const runOn = async (name: string) => {
+    const { jobs } = parse(await readFile(join(folder, name), "utf8")) as Workflow;
+    const commands = Object.values(jobs).flatMap(commandsOf).join("\n");
+    return [...commands.matchAll(/npm test -- kubernetes (\S+)/g)].map(([, minor]) => minor);
+  };
+  expect(await runOn("nightly.yml")).toEqual(between);
+  expect(await runOn("release.yml")).toEqual([oldest, ...between]);
+  const page = await readFile(join(root, "docs/install.md"), "utf8");
+  const row = page.split("\n").find((line) => line.startsWith("| Kubernetes ")) ?? "";
+  expect([...new Set(row.match(/\b1\.\d+/g))].sort()).toEqual(kubernetesMinors);
+});
+
 /** What brings a tier of tests, and nothing that packs or publishes. */
 const tiers = /\b(?:make (?:check|test|e2e)|npm test -- \w+)\b/g;
 
@@ -92,7 +108,7 @@ it.each([
   ["e2e.yml", ["make e2e"], ["pull_request", "push", "schedule"]],
   ["engines.yml", ["npm test -- store", "npm test -- http"], ["pull_request", "schedule", "workflow_dispatch"]],
   ["nightly.yml", ["npm test -- nightly", "npm test -- kubernetes"], ["schedule", "workflow_dispatch"]],
-  ["release.yml", ["make check"], ["push"]],
+  ["release.yml", ["make test", "npm test -- kubernetes"], ["push"]],
 ])("%s runs its tiers of tests, %j, on %j", (name, commands, events) => {
   const workflow = parse(texts[names.indexOf(name)] ?? "") as Workflow;
   const run = Object.values(workflow.jobs).flatMap(commandsOf).join("\n");

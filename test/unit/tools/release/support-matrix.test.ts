@@ -11,7 +11,7 @@ const run: FullRun = {
   passed: 7,
   failed: 0,
   tests: [],
-  parts: { "kube-apiserver": "1.36.3", node: "24.21.0" },
+  parts: { "kube-apiserver": "1.36.3", kubelet: "1.36.3", node: "24.21.0" },
 };
 
 it("lists the versions that a full run of this tree passed with, and no others", () => {
@@ -22,13 +22,18 @@ it("lists the versions that a full run of this tree passed with, and no others",
     ...change,
   });
   const other = { commit: "c0", tree: "t0" };
-  const further = [on("1.30.14", {}), on("1.34.4", { failed: 1 }), on("1.35.4", { before: other, after: other })];
+  const further = [
+    ...[on("1.30.14", {}), on("1.33.13", {})],
+    ...[on("1.34.4", { failed: 1 }), on("1.35.4", { before: other, after: other })],
+  ];
   const table = supportMatrix(run, further, here);
   expect(table).toContain("7 tests passed on 2026-01-02.");
   expect(table.match(/^\| (?!what).*$/gm)).toEqual([
-    "| Kubernetes | 1.36.3 | operator, chart, image, observability, e2e |",
-    "| Kubernetes | 1.30.14 | 3 tests of operator, chart |",
-    "| Node | 24.21.0 | all |",
+    "| Kubernetes, API server | 1.36.3 | all tests of custom resources, operator and chart |",
+    "| Kubernetes, API server | 1.33.13 | 3 tests of custom resources, operator and chart |",
+    "| Kubernetes, API server | 1.30.14 | 3 tests of custom resources, operator and chart |",
+    "| Kubernetes, nodes | 1.36.3 | installation, upgrade and removal, with pods |",
+    "| Node | 24.21.0 | all tests |",
   ]);
 });
 
