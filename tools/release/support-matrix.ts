@@ -50,6 +50,6 @@ export function supportMatrix(run: FullRun | undefined, onKubernetes: readonly F
       return `| ${apiServer} | ${version} | ${passed} tests of custom resources, operator and chart |`;
     });
   lines.splice(1, 0, ...further.reverse());
-  const counts = `${run.passed} tests passed on ${run.finished.slice(0, 10)}. What is not in this table was not run.`;
+  const counts = `${run.passed} tests passed on ${run.finished.slice(0, 10)}, with these versions and no others.`;
   return `# Tested with\n\n${counts}\n\n| what | version | what ran |\n|---|---|---|\n${lines.join("\n")}\n`;
 }
