@@ -3,19 +3,17 @@
 // FleetRingUnusable what it can't read.
 
 import { type Keyring, keyedHash, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/objects.ts";
 import type { Random } from "../resolve/mint.ts";
+import { ensureSecret } from "../secrets/installation-secret.ts";
 import {
-  type BesideRing,
   hmacKeyBytes,
   missingHmacKey,
   missingRing,
   newRingSecret,
-  type RingState,
   readHmacKey,
   readRingSecret,
-  restingRing,
   ringSecretName,
   withHmacKey,
 } from "./ring-secret.ts";
@@ -42,7 +40,8 @@ export interface FleetRing {
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
   const newHmacKey = deps.random(hmacKeyBytes);
-  const secret = await ensureRingSecret(deps, { hmacKey: newHmacKey }, () => newRing(deps));
+  const ring = { namespace: deps.namespace, name: ringSecretName };
+  const secret = await ensureSecret(deps.api, ring, async () => newRingSecret(await newRing(deps), newHmacKey));
   const { keyring } = readRingSecret(secret);
   return { keyring, hmacKey: await ensureHmacKey(deps, secret, newHmacKey) };
 }
@@ -65,28 +64,9 @@ async function ensureHmacKey(deps: FleetRingDeps, secret: KubeObject, newHmacKey
   }
 }
 
-async function newRing({ namespace, random, isSealed }: FleetRingDeps): Promise<RingState> {
+async function newRing({ namespace, random, isSealed }: FleetRingDeps): Promise<Keyring> {
   if ((await isSealed?.()) === true) throw missingRing(`${namespace}/${ringSecretName}`);
-  return restingRing(parseKeyring(newKeyringText(random)));
-}
-
-/** The Secret as it is; made with `state` and what stands beside it when there is none. */
-export async function ensureRingSecret(
-  { api, namespace }: { readonly api: Pick<KubeApi, "get" | "create">; readonly namespace: string },
-  beside: BesideRing,
-  state: () => Promise<RingState>,
-): Promise<KubeObject> {
-  const name: ObjectName = { namespace, name: ringSecretName };
-  const found = await api.get(secretType, name);
-  if (found !== undefined) return found;
-  try {
-    return await api.create(secretType, newRingSecret(name, await state(), beside));
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-    const made = await api.get(secretType, name);
-    if (made === undefined) throw error;
-    return made;
-  }
+  return parseKeyring(newKeyringText(random));
 }
 
 /**

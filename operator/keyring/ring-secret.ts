@@ -4,8 +4,10 @@
 
 import { InvalidKeyring, type Keyring, keyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { JsonObject } from "../../core/config/types.ts";
-import type { KubeObject, ObjectName } from "../kube/api.ts";
+import type { KubeObject } from "../kube/api.ts";
 import { annotationsOf, withAnnotations } from "../kube/objects.ts";
+import type { InstallationSecret } from "../secrets/installation-secret.ts";
+import { dataOf, encodedEntries } from "../secrets/secret-object.ts";
 
 /** Its name, in the operator's namespace. */
 export const ringSecretName = "jsonplane-keyring";
@@ -89,11 +91,6 @@ export function missingHmacKey(secret: string): FleetRingUnusable {
   );
 }
 
-/** No rotation is under way, and none is asked for. */
-export function restingRing(keyring: Keyring): RingState {
-  return { keyring, rotate: undefined, rotated: undefined, rotating: undefined, since: 0 };
-}
-
 /** Undefined where somebody changed the entry, or restored the Secret without it. */
 export function readHmacKey(secret: KubeObject): Uint8Array | undefined {
   const bytes = Buffer.from(dataOf(secret)[hmacKeyEntry] ?? "", "base64");
@@ -101,58 +98,31 @@ export function readHmacKey(secret: KubeObject): Uint8Array | undefined {
 }
 
 /** The same Secret for PUT. */
-export function withHmacKey(secret: RingHolder, hmacKey: Uint8Array): JsonObject {
-  const data = { ...dataOf(secret), [hmacKeyEntry]: Buffer.from(hmacKey).toString("base64") };
+export function withHmacKey(secret: KubeObject, hmacKey: Uint8Array): JsonObject {
+  const data = { ...dataOf(secret), ...encodedEntries({ [hmacKeyEntry]: hmacKey }) };
   return { ...secret, apiVersion: "v1", kind: "Secret", data } as unknown as JsonObject;
 }
 
-/** What a ring's Secret says beside the ring. */
-export interface BesideRing {
-  readonly hmacKey: Uint8Array;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-/**
- * A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no
- * sweep takes it away.
- */
+/** What the Secret is made with, where there is none. */
 export function newRingSecret(
-  { namespace, name }: ObjectName,
-  state: RingState,
-  { hmacKey, annotations = {} }: BesideRing,
-): JsonObject {
-  const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" }, annotations };
-  const data = { [hmacKeyEntry]: Buffer.from(hmacKey).toString("base64") };
-  return withRingState({ type: "Opaque", metadata, data }, state);
+  keyring: Keyring,
+  hmacKey: Uint8Array,
+  annotations?: Readonly<Record<string, string>>,
+): InstallationSecret {
+  const entries = { [hmacKeyEntry]: hmacKey, [ringEntry]: keyringText(keyring) };
+  return { type: "Opaque", ...(annotations && { annotations }), entries };
 }
 
 /** The same Secret for PUT, with this state; whatever else it carries stays. */
-export function withRingState(secret: RingHolder, state: RingState): JsonObject {
+export function withRingState(secret: KubeObject, state: RingState): JsonObject {
   const annotations = {
     [ringAnnotations.rotate]: state.rotate,
     [ringAnnotations.rotated]: state.rotated,
     [ringAnnotations.rotating]: state.rotating,
     [ringAnnotations.since]: state.rotating === undefined ? undefined : new Date(state.since).toISOString(),
   };
-  return {
-    ...withAnnotations(secret, annotations),
-    apiVersion: "v1",
-    kind: "Secret",
-    data: {
-      ...dataOf(secret),
-      [ringEntry]: Buffer.from(keyringText(state.keyring)).toString("base64"),
-    },
-  };
-}
-
-/** A Secret that is there, or one that is about to be made. */
-interface RingHolder {
-  readonly metadata: Pick<KubeObject["metadata"], "name" | "namespace" | "labels" | "annotations">;
-  readonly [member: string]: unknown;
-}
-
-function dataOf(secret: { readonly [member: string]: unknown }): Readonly<Record<string, string>> {
-  return (secret["data"] as Readonly<Record<string, string>> | null | undefined) ?? {};
+  const data = { ...dataOf(secret), ...encodedEntries({ [ringEntry]: keyringText(state.keyring) }) };
+  return { ...withAnnotations(secret, annotations), apiVersion: "v1", kind: "Secret", data };
 }
 
 function parsed(text: string, refused: (why: string) => FleetRingUnusable): Keyring {

@@ -8,13 +8,14 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { annotationsOf, secretType, withAnnotations } from "../kube/objects.ts";
 import type { Random } from "../resolve/mint.ts";
-import { ensureRingSecret } from "./fleet-ring.ts";
+import { ensureSecret } from "../secrets/installation-secret.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
 import {
+  newRingSecret,
   type RingState,
   readHmacKey,
   readRingSecret,
-  restingRing,
+  ringSecretName,
   unusableRing,
   withHmacKey,
   withRingState,
@@ -89,8 +90,9 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // A deleted Secret is recreated with the ring in use, not with a new one.
-  const beside = { hmacKey: deps.hmacKey, annotations: deps.annotations?.() ?? {} };
-  const found = await ensureRingSecret(deps, beside, async () => restingRing(deps.keyRing.current()));
+  const found = await ensureSecret(deps.api, { namespace: deps.namespace, name: ringSecretName }, () =>
+    newRingSecret(deps.keyRing.current(), deps.hmacKey, deps.annotations?.()),
+  );
   const secret = await completed(deps, found);
   if (secret === undefined) return waiting(deps, secretChanged);
   deps.onSecret?.(secret);

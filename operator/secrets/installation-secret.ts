@@ -9,20 +9,20 @@ import { dataOf, encodedEntries } from "./secret-object.ts";
 
 export interface InstallationSecret {
   readonly type: "Opaque" | "kubernetes.io/tls";
-  /** As texts. */
-  readonly entries: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly entries: Readonly<Record<string, string | Uint8Array>>;
 }
 
 /** The Secret as it is, whoever made it; made where there is none. */
 export async function ensureSecret(
   api: Pick<KubeApi, "get" | "create">,
   secret: ObjectName,
-  make: () => InstallationSecret,
+  make: () => InstallationSecret | Promise<InstallationSecret>,
 ): Promise<KubeObject> {
   const found = await api.get(secretType, secret);
   if (found !== undefined) return found;
   try {
-    return await api.create(secretType, newSecret(secret, make()));
+    return await api.create(secretType, newSecret(secret, await make()));
   } catch (error) {
     if (!isConflict(error)) throw error;
     const made = await api.get(secretType, secret);
@@ -43,7 +43,11 @@ export function entriesOf(secret: KubeObject): Readonly<Record<string, string>> 
   );
 }
 
-function newSecret({ namespace, name }: ObjectName, { type, entries }: InstallationSecret): JsonObject {
-  const metadata = { name, namespace, labels: { [managedByLabel]: managedBy } };
+/** For POST. */
+export function newSecret(
+  { namespace, name }: ObjectName,
+  { type, annotations, entries }: InstallationSecret,
+): JsonObject {
+  const metadata = { name, namespace, labels: { [managedByLabel]: managedBy }, ...(annotations && { annotations }) };
   return { apiVersion: "v1", kind: "Secret", metadata, type, data: encodedEntries(entries) };
 }

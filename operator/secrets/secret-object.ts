@@ -72,9 +72,11 @@ export function weightOf({ data }: Secret): number {
   return bytes;
 }
 
-export function encodedEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function encodedEntries(
+  entries: Readonly<Record<string, string | Uint8Array>>,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(entries).map(([entry, text]) => [entry, Buffer.from(text).toString("base64")]),
+    Object.entries(entries).map(([entry, content]) => [entry, Buffer.from(content as string).toString("base64")]),
   );
 }
 

@@ -8,13 +8,14 @@ import { newRingKey } from "../../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { EventObservation } from "../../../../operator/events/event-recorder.ts";
-import { newRingSecret, restingRing, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
+import { newRingSecret, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../../operator/lead/elector.ts";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import { RedisContested } from "../../../../operator/publish/refusals.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { LeaderRedis, OpenRedisDeps } from "../../../../operator/runtime/open-redis.ts";
+import { newSecret } from "../../../../operator/secrets/installation-secret.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
@@ -272,9 +273,10 @@ describe("a session that runs", () => {
     declare("Project", "shop");
     const newKey = newRingKey(randomBytes);
     const ringPlace = { namespace: "jsonplane-system", name: "jsonplane-keyring" };
-    const secret = newRingSecret(ringPlace, restingRing({ ...oldRing, keys: [newKey, ...oldRing.keys] }), {
-      hmacKey: randomBytes(32),
-    });
+    const secret = newSecret(
+      ringPlace,
+      newRingSecret({ ...oldRing, keys: [newKey, ...oldRing.keys] }, randomBytes(32)),
+    );
     const annotations = { [ringAnnotations.rotating]: newKey.kid };
     const metadata = { ...(secret.metadata as JsonObject), annotations };
     server.objects.create("/secrets", { ...secret, metadata });

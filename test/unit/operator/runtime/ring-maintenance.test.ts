@@ -4,10 +4,11 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { newRingKey } from "../../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import { newRingSecret, restingRing, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
+import { newRingSecret, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { LeaderRedis } from "../../../../operator/runtime/open-redis.ts";
 import { createRingMaintenance } from "../../../../operator/runtime/ring-maintenance.ts";
+import { newSecret } from "../../../../operator/secrets/installation-secret.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
@@ -32,9 +33,10 @@ afterEach(async () => {
 it("says at once why a rotation waits, then once a minute, and at once again when it waits for something else", async () => {
   const time = manualTime();
   const opened = await openedRedis([], {}).open({} as never);
-  const secret = newRingSecret(secretAt, restingRing({ ...oldRing, keys: [...oldRing.keys, newKey] }), {
-    hmacKey: opened.hmacKey.export(),
-  });
+  const secret = newSecret(
+    secretAt,
+    newRingSecret({ ...oldRing, keys: [...oldRing.keys, newKey] }, opened.hmacKey.export()),
+  );
   const since = new Date(time.clock.now()).toISOString();
   const annotations = { [ringAnnotations.rotating]: newKey.kid, [ringAnnotations.since]: since };
   server.objects.create("/secrets", { ...secret, metadata: { ...(secret.metadata as JsonObject), annotations } });
