@@ -16,22 +16,12 @@ const attempts = 10;
 const pauseMs = 1_000;
 const commandTimeoutMs = 10_000;
 
-export interface JobRedis {
-  readonly redisClient: RedisClient;
-  readonly store: Store;
-}
-
-export interface RedisSettings {
-  readonly redis: string;
-  readonly redisCaFile: string | undefined;
-}
-
 /** `name` = of its connections, as Redis lists them. */
 export async function openJobRedis(
-  { redis: url, redisCaFile }: RedisSettings,
+  { redis: url, redisCaFile }: { readonly redis: string; readonly redisCaFile: string | undefined },
   name: string,
   cleanup: Cleanup,
-): Promise<JobRedis> {
+): Promise<{ readonly redisClient: RedisClient; readonly store: Store }> {
   await trustRedis(redisCaFile, cleanup);
   const options = { target: parseRedisUrl(url), name, commandTimeout: commandTimeoutMs };
   const redisClient = createRedisClient(await connectPatiently(options, cleanup.stopping));

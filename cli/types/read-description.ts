@@ -68,17 +68,12 @@ async function documentOf(project: CompiledProject): Promise<Json> {
   return JSON.parse(Buffer.from(bytes).toString());
 }
 
-export interface ServedDescription {
-  readonly document: Json;
-  readonly tag: string | undefined;
-}
-
 /** Undefined where it still has the tag. */
 export async function readServed(
   service: Service,
   text: string,
   tag: string | undefined,
-): Promise<ServedDescription | undefined> {
+): Promise<{ readonly document: Json; readonly tag: string | undefined } | undefined> {
   const url = new URL(`${baseUrlOf(text.replace(/\/openapi\.json$/, ""))}/openapi.json`);
   const response = await unlessUnchanged(() =>
     service.read(url, { Accept: "application/json", ...(tag !== undefined && { "If-None-Match": tag }) }),

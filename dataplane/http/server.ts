@@ -196,17 +196,11 @@ function send(sender: Sender, arrived: ArrivedRequest, context: RequestContext, 
   return write(sender, arrived, { context, status: response.status, headers, text });
 }
 
-interface BegunStream {
-  readonly context: RequestContext;
-  readonly response: HttpResponse;
-  readonly headers: Outgoing["headers"];
-}
-
 /** It is observed when it begins: how long a client follows says nothing of the service. */
 function beginStream(
   { options, connections, unread }: Sender,
   arrived: ArrivedRequest,
-  begun: BegunStream,
+  begun: { readonly context: RequestContext; readonly response: HttpResponse; readonly headers: Outgoing["headers"] },
 ): FastifyReply {
   const { reply } = arrived;
   const { context, headers } = begun;

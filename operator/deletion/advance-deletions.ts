@@ -172,16 +172,11 @@ function asRefused(error: unknown): FinalizerResult {
   return { outcome: "refused", error };
 }
 
-interface FinalizerContext {
-  readonly objects: ProjectObjects;
-  readonly inventory: DataInventory | undefined;
-}
-
 type FinalizerResult = { readonly outcome: "done" | "gone" } | { readonly outcome: "refused"; readonly error: unknown };
 
 async function reconcileFinalizer(
   object: CustomResource,
-  { objects, inventory }: FinalizerContext,
+  { objects, inventory }: { readonly objects: ProjectObjects; readonly inventory: DataInventory | undefined },
   { api, mode, applyOwnWrite }: DeletionsDeps,
 ): Promise<FinalizerResult> {
   const wanted = wantsFinalizer({ object, effectivePolicy: policyOf(object, objects), mode, inventory });

@@ -33,12 +33,9 @@ export interface FleetRingDeps {
   readonly onHmacKeyMade?: () => void;
 }
 
-export interface FleetRing {
-  readonly keyring: Keyring;
-  readonly hmacKey: Uint8Array;
-}
-
-export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
+export async function ensureFleetRing(
+  deps: FleetRingDeps,
+): Promise<{ readonly keyring: Keyring; readonly hmacKey: Uint8Array }> {
   const newHmacKey = deps.random(hmacKeyBytes);
   const ring = { namespace: deps.namespace, name: ringSecretName };
   const secret = await ensureSecret(deps.api, ring, async () => newRingSecret(await newRing(deps), newHmacKey));

@@ -9,17 +9,12 @@ import { type ReportedCheck, reportedCheck, stillStands } from "../model/reporte
 import type { CheckReport } from "../stored-data/object-checks.ts";
 import { type Condition, type ConditionNow, dated, formerConditions } from "./conditions.ts";
 
-export interface StoredObjectsStatus {
-  readonly members: { readonly storedObjects?: ReportedCheck };
-  readonly conditions: readonly Condition[];
-}
-
 /** Empty where no check is declared. `now` in Unix milliseconds. */
 export function storedObjectsStatus(
   object: ApiResource,
   report: CheckReport | undefined,
   now: number,
-): StoredObjectsStatus {
+): { readonly members: { readonly storedObjects?: ReportedCheck }; readonly conditions: readonly Condition[] } {
   if (object.spec.schemaChange?.storedObjects === undefined) return { members: {}, conditions: [] };
   const { generation = 0 } = object.metadata;
   const reported = reportedOf(object, report, generation);

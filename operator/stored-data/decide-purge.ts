@@ -41,15 +41,10 @@ export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry 
   return object === undefined ? { ...retained, retained: true } : retained;
 }
 
-interface ObjectAndPolicy {
-  readonly object: DataObject | undefined;
-  readonly policy: DeletionPolicy | undefined;
-}
-
 /** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
 function purgeCauseOf(
   entry: DataEntry,
-  { object, policy }: ObjectAndPolicy,
+  { object, policy }: { readonly object: DataObject | undefined; readonly policy: DeletionPolicy | undefined },
   context: PurgeContext,
 ): string | undefined {
   const { project, projectPolicy, recordedPolicy, projectUid } = context;

@@ -21,16 +21,11 @@ export interface Listed {
   readonly onPage: (items: readonly KubeObject[]) => void;
 }
 
-export interface WholeList {
-  readonly items: readonly KubeObject[];
-  readonly resourceVersion: string;
-}
-
 /** `keep` = what is kept of each of them; absent = all. */
 export async function listPages(
   reader: KubeReader,
   { keep = (item) => item, ...listed }: Listed & { readonly keep?: ((item: KubeObject) => KubeObject) | undefined },
-): Promise<WholeList> {
+): Promise<{ readonly items: readonly KubeObject[]; readonly resourceVersion: string }> {
   let items: KubeObject[] = [];
   const resourceVersion = await readPages(reader, {
     ...listed,

@@ -23,12 +23,7 @@ import { useNavigation } from "./use-route.ts";
 import { type Owner, type Session, useSession } from "./use-session.ts";
 import { ViewHeading } from "./view-heading.tsx";
 
-export interface AppProps {
-  readonly signIn: SignIn;
-  readonly unsaved: UnsavedChanges;
-}
-
-export function App({ signIn, unsaved }: AppProps) {
+export function App({ signIn, unsaved }: { readonly signIn: SignIn; readonly unsaved: UnsavedChanges }) {
   const navigation = useNavigation(unsaved);
   const session = useSession(signIn, unsaved);
   const state = useDescription({ signIn, session, unsaved, route: navigation.route });
@@ -180,12 +175,7 @@ function Chosen({ description, reference, route }: ChosenProps) {
   return <ObjectPage key={`${resource.name}/${id}`} resource={resource} id={id} />;
 }
 
-interface MayNotCreateProps {
-  readonly resource: string;
-  readonly isReadOnly: boolean;
-}
-
-function MayNotCreate({ resource, isReadOnly }: MayNotCreateProps) {
+function MayNotCreate({ resource, isReadOnly }: { readonly resource: string; readonly isReadOnly: boolean }) {
   const { signIn, onSignIn } = useConsole();
   const { caller } = signIn.credential ?? {};
   return (

@@ -7,12 +7,7 @@ import type { ShownProject } from "./state.ts";
 const titles = { console: "Console", docs: "API reference", "openapi.json": "OpenAPI" } as const;
 const notes = { ReadWrite: undefined, ReadOnly: "read-only", Off: "switched off" } as const;
 
-export interface ProjectProps {
-  readonly project: ShownProject;
-  readonly givesSecrets: boolean;
-}
-
-export function Project({ project, givesSecrets }: ProjectProps) {
+export function Project({ project, givesSecrets }: { readonly project: ShownProject; readonly givesSecrets: boolean }) {
   const { name, url, serving, hosts, pages, usage, resources, rootKeys, credentials } = project;
   const note = notes[serving];
   const console = pages.includes("console") ? `${name}/console` : undefined;

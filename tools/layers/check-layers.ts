@@ -7,12 +7,9 @@ import { luaViolations } from "./lua-rules.ts";
 import { readSources } from "./read-sources.ts";
 import type { Violation } from "./violations.ts";
 
-export interface LayerReport {
-  readonly files: number;
-  readonly violations: readonly Violation[];
-}
-
-export async function checkLayers(root: string): Promise<LayerReport> {
+export async function checkLayers(
+  root: string,
+): Promise<{ readonly files: number; readonly violations: readonly Violation[] }> {
   const sources = await readSources(root);
   const each = sources.flatMap((source) => [...fileViolations(source), ...luaViolations(source)]);
   const violations = [...each, ...directionViolations(sources)];

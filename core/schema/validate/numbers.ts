@@ -4,11 +4,6 @@
 import { decimalOf, scaled } from "../../json/decimal.ts";
 import { parseJsonNumbers } from "../../json/parse-json.ts";
 
-export interface ExactValue {
-  readonly value: unknown;
-  readonly integers: ExactIntegers;
-}
-
 /** The exact integer at a member or index of a container, where the double there is not exact. */
 export class ExactIntegers {
   readonly #byContainer = new Map<unknown, Map<string, bigint>>();
@@ -30,7 +25,7 @@ const wholeNumber = /^-?\d+$/;
 /**
  * The parsed text with its large integers; undefined when it has none and `parseJson` is enough.
  */
-export function readExactly(text: string): ExactValue | undefined {
+export function readExactly(text: string): { readonly value: unknown; readonly integers: ExactIntegers } | undefined {
   if (!manyDigits.test(text)) return undefined;
   const integers = new ExactIntegers();
   const value = parseJsonNumbers(text, (container, key, number, source) => {

@@ -24,12 +24,7 @@ import { singularOf } from "./names.ts";
 import { timeOf } from "./time-of.ts";
 import { useCreation } from "./use-creation.ts";
 
-export interface StoredObjectFormProps {
-  readonly resource: Resource;
-  readonly id: string;
-}
-
-export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
+export function StoredObjectForm({ resource, id }: { readonly resource: Resource; readonly id: string }) {
   const url = `api/${encodeURIComponent(resource.name)}/${encodeURIComponent(id)}`;
   const object = useStoredText({ url, editable: (body) => prettyJson(editablePart(body)), writeOf: patchOf });
   const { stored, loadProblem } = object.state;

@@ -56,13 +56,10 @@ export async function createObject(
   return answer.ok ? (JSON.parse(answer.text) as { readonly id: string }) : { problem: answer.problem };
 }
 
-interface RandomSource {
-  readonly randomUUID?: () => string;
-  getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array;
-}
-
 /** Also where the page was not loaded over HTTPS, in which browsers have no `randomUUID`. */
-export function newIdempotencyKey(random: RandomSource = crypto): string {
+export function newIdempotencyKey(
+  random: { readonly randomUUID?: () => string; getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array } = crypto,
+): string {
   const bytes = (): Uint8Array => random.getRandomValues(new Uint8Array(16));
   return random.randomUUID?.() ?? Array.from(bytes(), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
