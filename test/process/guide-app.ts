@@ -4,7 +4,11 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type FencedBlock, fencedBlocks } from "../support/documents/fenced-blocks.ts";
+import { describeFolder } from "../../cli/types/read-description.ts";
+import { openapiTypescript } from "../../tools/parts/openapi-typescript.ts";
+import { requirePart } from "../../tools/parts/part.ts";
+import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
+import { type FencedBlock, fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
 import { buildApp } from "./built-app.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -52,7 +56,7 @@ export async function writeApp(sources: Sources, api: string): Promise<string> {
   await mkdir(join(root, "out"), { recursive: true });
   const folder = await mkdtemp(join(root, "out", "browser-page-"));
   await cp(join(sample, "tsconfig.json"), join(folder, "tsconfig.json"));
-  await cp(join(sample, "plain-http/generated"), join(folder, "src/generated"), { recursive: true });
+  await writeTypes(folder);
   for (const [name, text] of sources) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     // So that the tests reach the client, and what the page only shows.
@@ -64,4 +68,15 @@ export async function writeApp(sources: Sources, api: string): Promise<string> {
   }
   await buildApp(folder, join(folder, "dist"));
   return folder;
+}
+
+/** As step 4 of the guide makes them. */
+async function writeTypes(folder: string): Promise<void> {
+  const manifests = (await blocksOf("use-from-a-browser.md")).find((block) => fileNamed(block) === "team/team.yaml");
+  await writeFile(join(folder, "team.yaml"), manifests?.text ?? "");
+  await writeFile(join(folder, "openapi.json"), JSON.stringify(await describeFolder(folder, undefined)));
+  const program = await requirePart(process.env, openapiTypescript);
+  const words = ["openapi.json", "--output", "src/generated/api.generated.ts"];
+  const done = await runCommand(program, words, { cwd: folder });
+  if (done.code !== 0) throw new Error(lastWords(done, 30));
 }

@@ -7,8 +7,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildClient } from "../../tools/build-client.ts";
-import { openapiTypescript } from "../../tools/parts/openapi-typescript.ts";
-import { requirePart } from "../../tools/parts/part.ts";
 import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
 import { type DevProcess, devProcess } from "../support/fleet/dev-process.ts";
 import { freePort } from "../support/process/free-port.ts";
@@ -113,20 +111,13 @@ describe("the sample app's sources", () => {
     expect(await typeErrors(join(folder, "app"))).toBe("");
   });
 
-  it("have the types that are made of the backend now, for the client and for plain HTTP", async () => {
+  it("have the types that are made of the backend now", async () => {
     const types = join(folder, "api.ts");
     const made = await runCommand(process.execPath, [join(root, "cli/main.ts"), "types", "backend", "--out", types], {
       cwd: folder,
     });
     if (made.code !== 0) throw new Error(lastWords(made, 30));
     expect(await readFile(types, "utf8")).toBe(await readFile(join(sample, "src/generated/api.ts"), "utf8"));
-    const program = await requirePart(process.env, openapiTypescript);
-    const fresh = join(pictures, "api.generated.ts");
-    const done = await runCommand(program, [`${base}/openapi.json`, "--output", fresh], { cwd: folder });
-    if (done.code !== 0) throw new Error(lastWords(done, 30));
-    const kept = await readFile(join(sample, "plain-http/generated/api.generated.ts"), "utf8");
-    const isCurrent = (await readFile(fresh, "utf8")) === kept;
-    expect(isCurrent, `Copy ${fresh} to examples/browser-app/plain-http/generated/`).toBe(true);
   });
 
   it("name the packages that the repository builds it with", async () => {
