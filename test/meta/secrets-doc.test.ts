@@ -10,7 +10,6 @@ import {
   projectAnnotation,
   rotationAnnotation,
 } from "../../operator/model/secret-names.ts";
-import { credentialEventCatalogue } from "../../operator/resolve/credential-event.ts";
 import { rotateSigningKeyAnnotation } from "../../operator/resolve/signing.ts";
 
 const text = readFileSync(new URL("../../docs/reference/secrets.md", import.meta.url), "utf8");
@@ -36,12 +35,6 @@ describe("docs/reference/secrets.md", () => {
       rotationAnnotation,
     ];
     for (const word of [...words, rotateSigningKeyAnnotation]) expect(text).toContain(word);
-  });
-
-  it("says of every Event what the code says of it", () => {
-    const rows = [...section("Events").matchAll(/^\| `(.+)` \| (.+) \|$/gm)];
-    const meanings = Object.entries(credentialEventCatalogue).map(([reason, { meaning }]) => [reason, meaning]);
-    expect(rows.map(([, reason, meaning]) => [reason, meaning])).toEqual(meanings);
   });
 
   it("mentions no reason that there is not", () => {
