@@ -60,3 +60,27 @@ export async function pauseUnlessAborted(timers: Timers, milliseconds: number, s
   await pause(timers, milliseconds, signal).catch(() => undefined);
   return !signal.aborted;
 }
+
+/**
+ * Calls `work` after `firstMs`, and again after the pause that it answers with, until stopped.
+ * `work` never rejects. `stop` resolves when the call under way is over.
+ */
+export function repeatedly(
+  timers: Timers,
+  work: (signal: AbortSignal) => Promise<number>,
+  firstMs = 0,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const run = async (): Promise<void> => {
+    if (firstMs > 0) await pauseUnlessAborted(timers, firstMs, signal);
+    while (!signal.aborted) await pauseUnlessAborted(timers, await work(signal), signal);
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { resourceNameIn } from "../../core/config/fields.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
-import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
+import { pauseUnlessAborted, repeatedly, systemTimers } from "../../core/timers.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
 import type { Directory } from "./directory.ts";
 import { createFiguresWriter, type FiguresWriter } from "./report-usage.ts";
@@ -41,35 +41,22 @@ const expirySeconds = 600;
 export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Promise<void> } {
   const { restMs = usualRestMs, onFailed } = deps;
   const figures = createFiguresWriter(deps.redisClient);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const wait = (milliseconds: number) => pauseUnlessAborted(systemTimers, milliseconds, signal);
-
-  const run = async (): Promise<void> => {
-    // Short enough that another replica takes over soon after one stops.
-    await wait(restMs / 4);
-    while (!signal.aborted) {
-      const failure = await tryPass({ ...deps, restMs, figures, wait, signal }).catch((error: unknown) => ({
-        projects: undefined,
-        error,
-      }));
-      if (failure !== undefined && !signal.aborted) onFailed(failure);
-      await wait(failure === undefined ? restMs / 4 : restMs);
-    }
+  // Short enough that another replica takes over soon after one stops.
+  const betweenMs = restMs / 4;
+  const work = async (signal: AbortSignal): Promise<number> => {
+    const failure = await tryPass({ ...deps, restMs, figures, signal }).catch((error: unknown) => ({
+      projects: undefined,
+      error,
+    }));
+    if (failure !== undefined && !signal.aborted) onFailed(failure);
+    return failure === undefined ? betweenMs : restMs;
   };
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return repeatedly(systemTimers, work, betweenMs);
 }
 
 interface PassDeps extends CountStoredObjectsDeps {
   readonly restMs: number;
   readonly figures: FiguresWriter;
-  readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
@@ -84,7 +71,7 @@ async function tryPass(deps: PassDeps): Promise<CountingFailure | undefined> {
   return await pass(deps);
 }
 
-async function pass({ redisClient, store, directory, restMs, figures, wait, signal }: PassDeps) {
+async function pass({ redisClient, store, directory, restMs, figures, signal }: PassDeps) {
   const former = fieldsOf(await redisClient.read(storedObjectsKey, "HGETALL", storedObjectsKey));
   const projects = directory.projects();
   const names = new Set(projects.map(keyOfProject));
@@ -102,7 +89,7 @@ async function pass({ redisClient, store, directory, restMs, figures, wait, sign
     const changed = counts.filter(([name, count]) => former.get(name) !== count);
     if (changed.length > 0) await figures.write(storedObjectsKey, { gone: [], changed, expirySeconds });
     await redisClient.write(countingLockKey, "PEXPIRE", countingLockKey, restMs);
-    if (from + atOnce < projects.length) await wait(pauseMs);
+    if (from + atOnce < projects.length) await pauseUnlessAborted(systemTimers, pauseMs, signal);
   }
   return failures.length === 0 ? undefined : { projects: failures.length, error: failures[0] };
 }

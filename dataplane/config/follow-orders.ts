@@ -5,7 +5,7 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { isNewerFormat } from "../../core/config/fields.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText, textsOf } from "../../core/redis/reply.ts";
-import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
+import { repeatedly, systemTimers } from "../../core/timers.ts";
 
 export interface FollowOrdersDeps {
   readonly redisClient: RedisClient;
@@ -20,7 +20,6 @@ const pauseMs = 500;
 
 /** Looks until it is stopped. */
 export function followOrders({ redisClient, onOpen, onFailed }: FollowOrdersDeps): { stop(): Promise<void> } {
-  const stopping = new AbortController();
   /** Results of orders that the look before didn't find. */
   let stale: ReadonlySet<string> = new Set();
 
@@ -39,19 +38,10 @@ export function followOrders({ redisClient, onOpen, onFailed }: FollowOrdersDeps
     if (gone.length > 0) await redisClient.write(results, "HDEL", results, ...gone);
   };
 
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await look().catch(onFailed);
-      await pauseUnlessAborted(systemTimers, pauseMs, stopping.signal);
-    }
-  };
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return repeatedly(systemTimers, async () => {
+    await look().catch(onFailed);
+    return pauseMs;
+  });
 }
 
 /** An order of a newer version may have a member that this one doesn't know and that narrows it. */

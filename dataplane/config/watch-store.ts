@@ -7,7 +7,7 @@ import { storeFields } from "../../core/config/store-fields.ts";
 import { isForbidden } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
-import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
+import { repeatedly, type Timers } from "../../core/timers.ts";
 
 export interface StoreWatch {
   /** Whether requests for data are to be refused. */
@@ -44,7 +44,6 @@ const pollMs = 1_000;
 const awayMs = 100;
 
 export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatchDeps): StoreWatch {
-  const stopping = new AbortController();
   let isGuarded = false;
   let hasChecked = false;
   let loss: DataLoss | undefined;
@@ -82,16 +81,12 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
     if (isNews) onLoss?.(loss);
   };
 
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      const waitMs = await check().then(
-        () => pollMs,
-        () => awayMs,
-      );
-      await pauseUnlessAborted(timers, waitMs, stopping.signal);
-    }
-  };
-  const running = run();
+  const { stop } = repeatedly(timers, () =>
+    check().then(
+      () => pollMs,
+      () => awayMs,
+    ),
+  );
 
   return {
     isLost: () => loss !== undefined,
@@ -103,9 +98,6 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
       read = storeRead;
       await check();
     },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
+    stop,
   };
 }

@@ -6,7 +6,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import { errorName } from "../../core/log/describe-error.ts";
 import type { Fields } from "../../core/log/logger.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
+import { pauseUnlessAborted, repeatedly, systemTimers } from "../../core/timers.ts";
 import type { Directory, LiveResource } from "../config/directory.ts";
 import { betweenLooksMs, type Expiry, isDue, type ObjectExpiry, type TakenCollection } from "../store/ports/expiry.ts";
 import { type CollectionRef, collectionOf } from "../store/ports/refs.ts";
@@ -58,12 +58,9 @@ export function sweepFacts({ collection, error }: SweepFailure): Fields {
 
 /** Goes on until it is stopped. */
 export function sweepExpired(deps: SweepDeps): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
   let notedAt = performance.now();
   let tookAt = notedAt;
-  /** Returns how long to pause. */
-  const work = async (): Promise<number> => {
+  return repeatedly(systemTimers, async (signal) => {
     const now = performance.now();
     try {
       if (now - notedAt > betweenNotesMs) {
@@ -79,17 +76,7 @@ export function sweepExpired(deps: SweepDeps): { stop(): Promise<void> } {
       return quietPauseMs;
     }
     return now - tookAt > quietMs ? quietPauseMs : roundPauseMs;
-  };
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) await pauseUnlessAborted(systemTimers, await work(), signal);
-  };
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  });
 }
 
 /** How many collections this replica took. */

@@ -1,14 +1,17 @@
 // The usage of every project that has a quota. Writes keep it current. Projects without writes are
-// refreshed now and then, for metrics and reports.
+// refreshed now and then, for metrics and reports. The bytes of collections that are older than
+// their quota are counted in the background and in small steps, which replicas share.
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
+import { createNamedTasks } from "../../core/named-tasks.ts";
+import { pause, repeatedly, systemTimers } from "../../core/timers.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { DataStore } from "../store/port.ts";
+import { type CollectionRef, nameOfCollection } from "../store/ports/refs.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
-import { createByteCounter } from "./count-bytes.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
 import { quotaStore } from "./quota-store.ts";
 import { type Amounts, createUnservedAmounts, plus, readAmounts } from "./stored-amounts.ts";
@@ -39,6 +42,8 @@ interface QuotasDeps {
 
 /** The next round refreshes a project whose usage is older. */
 const idleMs = 60_000;
+/** Between two steps of counting bytes: requests come first. */
+const countingPauseMs = 2;
 
 interface Guarded {
   readonly usage: ProjectUsage;
@@ -50,13 +55,21 @@ interface Guarded {
 
 export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, onFailed }: QuotasDeps): Quotas {
   const guarded = new Map<string, Guarded>();
-  const counter = createByteCounter(store);
+  const counting = createNamedTasks();
+  let isClosed = false;
+
+  const countBytes = async (collection: CollectionRef): Promise<void> => {
+    while (!isClosed && (await store.countBytes(collection)) === "more") await pause(systemTimers, countingPauseMs);
+  };
 
   const unserved = createUnservedAmounts(store, clock);
 
   const read = async (project: LiveProject): Promise<Amounts> => {
     const [served, kept] = await Promise.all([readAmounts(store, project), unserved(project)]);
-    for (const collection of [...served.uncounted, ...kept.uncounted]) counter.start(collection);
+    for (const collection of [...served.uncounted, ...kept.uncounted]) {
+      // After a failure, the next reading of amounts begins it again.
+      counting.start(nameOfCollection(collection), () => countBytes(collection).catch(() => undefined));
+    }
     return plus(served.amounts, kept.amounts);
   };
 
@@ -77,17 +90,24 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
     return known;
   };
 
-  const round = async (isEnded: () => boolean): Promise<void> => {
+  const round = async (signal: AbortSignal): Promise<void> => {
     const limited = directory.loaded().filter(({ config }) => config.limits.quota !== undefined);
     forgetOthers(guarded, limited);
     for (const project of limited) {
-      if (isEnded()) return;
+      if (signal.aborted) return;
       const { usage } = guardOf(project, project.config.limits.quota ?? {});
       // Without the store there is nothing new to say.
       await usage.refreshAfter(idleMs).catch(() => undefined);
     }
   };
-  const rounds = repeated((isEnded) => round(isEnded).catch(onFailed), quotaRoundMs);
+  const rounds = repeatedly(
+    systemTimers,
+    async (signal) => {
+      await round(signal).catch(onFailed);
+      return quotaRoundMs;
+    },
+    quotaRoundMs,
+  );
 
   return {
     storeFor(project) {
@@ -96,8 +116,9 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
     },
     reports: () => [...guarded.values()].flatMap(reportOf),
     async close() {
-      await rounds.end();
-      await counter.close();
+      isClosed = true;
+      await rounds.stop();
+      await counting.idle();
     },
   };
 }
@@ -111,29 +132,6 @@ function reportOf({ project, quota, usage }: Guarded): readonly UsageReport[] {
     return limit === undefined ? [] : [[kind, { used: amounts[kind], limit }] as const];
   });
   return [{ project: { namespace, name }, quotas: Object.fromEntries(used) }];
-}
-
-/** Calls `work`, which never rejects, time and again, never twice at once. */
-function repeated(work: (isEnded: () => boolean) => Promise<void>, everyMs: number): { end(): Promise<void> } {
-  let isEnded = false;
-  let running: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    if (!isRunning) running = run();
-  }, everyMs).unref();
-  let isRunning = false;
-  const run = async (): Promise<void> => {
-    isRunning = true;
-    await work(() => isEnded).finally(() => {
-      isRunning = false;
-    });
-  };
-  return {
-    async end() {
-      isEnded = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
 }
 
 /**
