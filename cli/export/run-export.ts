@@ -1,7 +1,9 @@
 // Runs `jsonplane export`. A file is written as FILE.part and renamed once it is complete, so that
 // FILE is never a part of an export. Exit code 1 where the export is not complete.
 
+import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
 import { note, showProgress } from "../service/notes.ts";
@@ -9,7 +11,6 @@ import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service
 import { type DownloadDeps, download } from "./download.ts";
 import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
-import { lastPosition } from "./last-position.ts";
 import { continuePart, openPart, type PartFile, standardOutput } from "./part-file.ts";
 import type { ExportSettings } from "./settings.ts";
 
@@ -86,4 +87,40 @@ function sizeOf(bytes: number): string {
 
 function isOfFiles(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
+}
+
+/** A last line is shorter, also with the positions of many logs. */
+const lastBytes = 1024 * 1024;
+
+/**
+ * In the last line of the export in this file; `given` itself where there is no such file: then it
+ * is a position.
+ */
+async function lastPosition(given: string): Promise<string> {
+  const line = await lastLine(given);
+  if (line === undefined) return given;
+  const end = parseOrUndefined(line) as { readonly end?: unknown; readonly position?: unknown } | undefined;
+  if (end?.end !== true) throw new ServiceRefused(`--since ${given} is no complete export: it has no last line`);
+  if (typeof end.position === "string") return end.position;
+  throw new ServiceRefused(
+    `--since ${given} has no position, because something in it has no \`changes\` in its manifest; choose others with --resource and --root-key`,
+  );
+}
+
+async function lastLine(path: string): Promise<string | undefined> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENAMETOOLONG") return undefined;
+    throw new ServiceRefused(`--since ${path} can't be read: ${error.message}`, { cause: error });
+  });
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(Math.min(size, lastBytes)),
+      position: Math.max(0, size - lastBytes),
+    });
+    return buffer.subarray(0, bytesRead).toString().trimEnd().split("\n").at(-1) ?? "";
+  } finally {
+    await file.close();
+  }
 }

@@ -5,7 +5,6 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { type Client, createClient } from "../../client/index.ts";
 import { fetch } from "../service/fetch.ts";
 import { addDescribingTools } from "./describing-tools.ts";
-import { exactJson } from "./exact-json.ts";
 import { addReadingTools } from "./reading-tools.ts";
 import { addWritingTools } from "./writing-tools.ts";
 
@@ -47,4 +46,17 @@ function clientOf({ url, authorization }: McpServerOptions): Client {
     return await fetch(input, { ...init, headers });
   };
   return createClient({ url, fetch: fetchAsCaller, parseJson: exactJson, maxRetries });
+}
+
+// TypeScript doesn't know them yet (ECMAScript proposal "JSON.parse source text access").
+const { parse, rawJSON } = JSON as unknown as {
+  parse(text: string, reviver: (key: string, value: unknown, context: { readonly source: string }) => unknown): unknown;
+  rawJSON(text: string): object;
+};
+
+/** JSON.stringify writes each number as it was, also an integer that no double holds. */
+function exactJson(text: string): unknown {
+  return parse(text, (_, value, { source }) =>
+    typeof value === "number" && String(value) !== source ? rawJSON(source) : value,
+  );
 }

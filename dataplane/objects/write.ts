@@ -6,6 +6,7 @@ import type { ResourceConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { idIn } from "../../core/object-id.ts";
+import type { Insertion } from "../../core/schema/defaults/filling.ts";
 import { withInsertions } from "../../core/schema/defaults/filling.ts";
 import { creatorOf, ownerOf } from "../authenticate/caller.ts";
 import {
@@ -23,13 +24,14 @@ import type { CreateOutcome, StoredObject } from "../store/ports/objects.ts";
 import type { Owner } from "../store/ports/refs.ts";
 import { isObjectId } from "./object-ids.ts";
 import type { ObjectsDeps, ObjectsPlan, ObjectsRequest } from "./plan.ts";
-import { recalledDefaults, recordedDefaults } from "./recorded-defaults.ts";
 import type { Metadata } from "./stored-metadata.ts";
 import { notUnique } from "./unique-values.ts";
 import {
   expiredAlready,
   metadataOf,
+  missingDefaults,
   newObjectText,
+  type ObjectRules,
   validateNew,
   validatePatch,
   validateUpdate,
@@ -234,4 +236,28 @@ function notWritable(): Problem {
     "insufficient_access",
     "The caller may read this object but not change it, because another caller created it",
   );
+}
+
+/** Characters: a record counts for no quota, and array items may have a million defaults. */
+const maxRecorded = 4096;
+const notRecorded = "-";
+
+/**
+ * What a POST with an Idempotency-Key filled in, as a part of its record: until it is repeated, the
+ * schema may change. Without spaces; none where nothing was filled in.
+ */
+function recordedDefaults(rules: ObjectRules, body: CanonicalJson): readonly string[] {
+  const insertions = missingDefaults(rules, body);
+  if (insertions.length === 0) return [];
+  // Each takes more than one character.
+  if (insertions.length > maxRecorded) return [notRecorded];
+  const recorded = Buffer.from(JSON.stringify(insertions)).toString("base64url");
+  return [recorded.length > maxRecorded ? notRecorded : recorded];
+}
+
+/** Those of the first time; of what was too long to record, those of now. */
+function recalledDefaults(recorded: string | undefined, rules: ObjectRules, body: CanonicalJson): readonly Insertion[] {
+  if (recorded === undefined) return [];
+  if (recorded === notRecorded) return missingDefaults(rules, body);
+  return JSON.parse(Buffer.from(recorded, "base64url").toString()) as Insertion[];
 }

@@ -4,7 +4,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useConsole } from "./console-context.ts";
 import type { LiveState } from "./live/follow-changes.ts";
-import { LiveMark } from "./live/live-mark.tsx";
 
 export interface ViewHeadingProps {
   readonly name: string;
@@ -27,5 +26,23 @@ export function ViewHeading({ name, titled = name, live }: ViewHeadingProps) {
       </h1>
       <LiveMark state={live} />
     </div>
+  );
+}
+
+const words: Readonly<Record<LiveState, readonly [string, string]>> = {
+  live: ["Live", "What others change shows here by itself."],
+  reconnecting: ["Reconnecting…", "The server can't be reached, so what you see may be out of date."],
+  off: ["Not live", "What others change shows here when you load it again."],
+};
+
+/** Whether changes of others show by themselves. */
+function LiveMark({ state }: { readonly state: LiveState | undefined }) {
+  if (state === undefined) return null;
+  const [word, sentence] = words[state];
+  return (
+    <span class={`live-mark ${state}`} title={sentence}>
+      {word}
+      <span class="visually-hidden">. {sentence}</span>
+    </span>
   );
 }

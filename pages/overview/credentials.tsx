@@ -3,7 +3,6 @@
 
 import { useState } from "preact/hooks";
 import { consoleUrlFor } from "../sign-in/dev-mode.ts";
-import { oneTimeToken, secretOf } from "./secrets.ts";
 import type { ShownCredential } from "./state.ts";
 
 export interface CredentialsProps {
@@ -85,4 +84,21 @@ function Use({ credential: { subject, kind, name }, console }: UseProps) {
       <span role="status">{said}</span>
     </span>
   );
+}
+
+async function post<T>(target: string, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+  const response = await fetch(`-/overview/${target}`, { method: "POST", headers, credentials: "omit" });
+  if (!response.ok) throw new Error(`The server answers ${response.status}`);
+  return (await response.json()) as T;
+}
+
+async function oneTimeToken(subject: string): Promise<string> {
+  const { token } = await post<{ readonly token: string }>(`token?of=${encodeURIComponent(subject)}`);
+  return token;
+}
+
+async function secretOf(subject: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${await oneTimeToken(subject)}` };
+  const { secret } = await post<{ readonly secret: string }>("credential", headers);
+  return secret;
 }

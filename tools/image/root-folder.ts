@@ -4,7 +4,7 @@
 
 import { chmod, chown, copyFile, mkdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { sharedLibraries } from "./shared-libraries.ts";
+import { lastWords, runCommand } from "../parts/run-command.ts";
 
 export interface ImageUser {
   readonly name: string;
@@ -63,4 +63,31 @@ async function copyInto(folder: string, source: string, path: string): Promise<v
 async function plainFile(folder: string, path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
   await chmod(join(folder, path), 0o644);
+}
+
+interface Library {
+  /** Where the program looks for it. */
+  readonly path: string;
+  /** Where it lies. */
+  readonly source: string;
+}
+
+/**
+ * Those that the system's loader (ldd) finds for a program. Throws when one is missing. `folder` is
+ * searched first, as LD_LIBRARY_PATH.
+ */
+async function sharedLibraries(program: string, folder?: string): Promise<readonly Library[]> {
+  const asked = await runCommand("ldd", [program], { env: folder === undefined ? {} : { LD_LIBRARY_PATH: folder } });
+  if (asked.code === 127)
+    throw new Error("ldd is missing, which lists the libraries of a program: pack the image on Linux");
+  if (/not a dynamic executable|statically linked/.test(asked.stdout + asked.stderr)) return [];
+  if (asked.code !== 0) throw new Error(`ldd ${program}: ${lastWords(asked)}`);
+  const missing = /^\s*(\S+) => not found/m.exec(asked.stdout);
+  if (missing) throw new Error(`${program} needs ${missing[1]}, which is not on this machine`);
+  const paths = [...asked.stdout.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path]) => path ?? "");
+  // What lies in a folder of ours goes where the loader of any system looks.
+  return paths.map((source) => ({
+    source,
+    path: folder !== undefined && source.startsWith(folder) ? `/usr/lib/${source.slice(folder.length + 1)}` : source,
+  }));
 }

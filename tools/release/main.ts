@@ -3,13 +3,15 @@
 // publishes the packages to `--npm-registry URL` if that is given. Refuses a version that isn't
 // ready; a dry run says so and goes on.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { bringPartsOf } from "../parts/groups.ts";
+import { runOrThrow } from "../parts/run-command.ts";
 import { root } from "../read-crds.ts";
 import { readArguments, WrongArguments } from "../script-arguments.ts";
 import { ScriptFailed, startScript } from "../start-script.ts";
 import { buildRelease } from "./build-release.ts";
-import { compile } from "./compile.ts";
 import { publish, redisDigest, requirePrograms } from "./publish.ts";
 import { notReady } from "./readiness.ts";
 import { readRedisImage, readVersion } from "./version.ts";
@@ -50,4 +52,18 @@ if (isDry) {
   - nothing is signed: cosign signs image, chart and checksums.txt, and the workflow "release" attests their provenance`);
 } else {
   await publish(release, { folder, registry, npmRegistry: flags["npm-registry"] });
+}
+
+interface Compiled {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** Into a folder of its own, which leaves dist/ as it is. */
+async function compile(): Promise<Compiled> {
+  const parent = await mkdtemp(join(tmpdir(), "jsonplane-built-"));
+  const folder = join(parent, "dist");
+  const remove = () => rm(parent, { recursive: true, force: true });
+  await runOrThrow(process.execPath, ["tools/build.ts", folder], { cwd: root });
+  return { folder, remove };
 }

@@ -4,6 +4,7 @@
 // served: of all projects at `/`, of one at its base URL. Pages on this machine can get a password
 // or key: POST token, then POST credential. Both refuse other machines, hosts and origins with 403.
 
+import type { CompiledProject } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { currentResponse, preconditionsOf } from "../../../dataplane/http/conditional-requests.ts";
 import { type HttpResponse, ok } from "../../../dataplane/http/exchange.ts";
@@ -11,6 +12,7 @@ import { createPage, isPageWanted, pageSafety } from "../../../dataplane/http/pa
 import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
 import { splitTarget } from "../../../dataplane/route/request-target.ts";
 import { isEmptyFolder } from "../../init/run-init.ts";
+import type { Published } from "../apply/compile-folder.ts";
 import type { DevOperator } from "../apply/dev-operator.ts";
 import { failedPassLine } from "../apply/follow.ts";
 import type { SecretFiles } from "../data-folder/secret-files.ts";
@@ -20,7 +22,6 @@ import { noProjectLine } from "../report/startup-message.ts";
 import type { OneTimeTokens } from "./one-time-tokens.ts";
 import { type OverviewFacts, overviewState } from "./overview-state.ts";
 import { type HostedRequest, localRequests, ownHosts } from "./own-hosts.ts";
-import { servedUrls } from "./served-urls.ts";
 
 export interface OverviewOptions {
   /** The address that dev mode listens on. */
@@ -219,4 +220,32 @@ function unusableToken(): Problem {
 
 function starting(): Problem {
   return new Problem("project_unavailable", "Dev mode is starting; try again", { headers: { "Retry-After": "1" } });
+}
+
+/**
+ * As JSON, for a person at a terminal. `name` = `<namespace>/<name>`, empty for all; undefined for
+ * a project that isn't served.
+ */
+function servedUrls(published: Published, publicUrl: string, name: string): string | undefined {
+  const urlsOf = (key: string, parts: CompiledProject): object => projectUrls(key, `${publicUrl}/${key}`, parts);
+  if (name === "") return json({ projects: [...published].map(([key, parts]) => urlsOf(key, parts)) });
+  const parts = published.get(name);
+  return parts === undefined || parts.project.serving === "Off" ? undefined : json(urlsOf(name, parts));
+}
+
+function projectUrls(name: string, url: string, { project, resources, rootKeys }: CompiledProject): object {
+  return {
+    name,
+    serving: project.serving,
+    url,
+    resources: [...resources.keys()].map((resource) => `${url}/api/${resource}`),
+    rootKeys: [...rootKeys.keys()].map((rootKey) => `${url}/json/${rootKey}`),
+    sessions: `${url}/sessions`,
+    ...(project.openapi !== "Nobody" && { docs: `${url}/docs`, openapi: `${url}/openapi.json` }),
+    ...(project.console !== "Nobody" && { console: `${url}/console` }),
+  };
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -4,12 +4,11 @@
 import type { ProjectSettings } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import type { Selection } from "../../../core/json/selection.ts";
-import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
+import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import { laterReservedNames } from "../../../core/schema/read/check-tree.ts";
-import { countByParameter, countedField } from "./count-by-parameter.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
 import { anyParameter, type Filters, fieldOf, filtersOf } from "./filters.ts";
-import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
+import { chosenFields, fieldNames, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
 import { type Order, type SortKey, sortOrder } from "./sort.ts";
 
 export interface ListQuery extends Filters {
@@ -32,6 +31,7 @@ export interface ListQuery extends Filters {
 }
 
 const defaultLimit = 10;
+const countByParameter = "_count_by";
 const listParameters: ReadonlySet<string> = new Set([
   "_limit",
   "_offset",
@@ -117,4 +117,32 @@ function suffix(parameters: Parameters, reserved: ReadonlySet<string>): string {
     if (!reserved.has(name)) text += `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   }
   return text;
+}
+
+/** What shows objects, of which there are none. */
+const ofPages = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count", "_etags"];
+
+/** Refuses a field without values to tell apart, and parameters for pages beside it. */
+function countedField(parameters: Parameters, schema: CompiledSchema): SortKey | undefined {
+  const name = parameters.get(countByParameter);
+  if (name === undefined) return undefined;
+  const unused = ofPages.find((each) => parameters.has(each) && !schema.properties.has(each));
+  if (unused !== undefined) {
+    throw new Problem("invalid_parameter", `\`${countByParameter}\` shows no objects; leave \`${unused}\` out`);
+  }
+  const field = resolveField(schema, name);
+  if (field === undefined) {
+    throw new Problem(
+      "invalid_parameter",
+      `\`${countByParameter}\` must name one field of the schema, which has ${fieldNames(schema)}`,
+    );
+  }
+  const { types } = field;
+  if (types.length > 0 && types.every((type) => type === "array" || type === "object")) {
+    throw new Problem(
+      "invalid_parameter",
+      `\`${name}\` holds ${types.join("s and ")}s, which can't be counted by value`,
+    );
+  }
+  return { name, path: field.path, descending: false };
 }

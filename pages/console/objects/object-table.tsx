@@ -1,6 +1,7 @@
 // One page of objects as a table. A row is a link to its object; while cells are edited, a click on
 // one opens it in its place.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
@@ -12,7 +13,6 @@ import { CellValue, cellText } from "./cell-value.tsx";
 import { type Column, columnsOf, isNumeric, type ListedObject, leadOf, valueIn } from "./columns.ts";
 import { nextSort } from "./list-query.ts";
 import { shortId } from "./names.ts";
-import { Sideways } from "./sideways.tsx";
 import { timeOf } from "./time-of.ts";
 
 export interface ObjectTableProps {
@@ -217,4 +217,29 @@ function orderOf(name: string, sort: string | undefined): readonly ["ascending" 
 
 function valuesIn(items: readonly object[], { path }: Column): readonly unknown[] {
   return items.map((item) => valueIn(item, path));
+}
+
+/** A box that scrolls sideways, with a shadow on the side where it goes on. */
+function Sideways({ children }: { readonly children: ComponentChildren }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [sides, setSides] = useState("");
+  const look = (): void => {
+    const { scrollLeft = 0, scrollWidth = 0, clientWidth = 0 } = box.current ?? {};
+    const hasRight = scrollLeft + clientWidth < scrollWidth - 1;
+    setSides(`${scrollLeft > 0 ? "more-left" : ""} ${hasRight ? "more-right" : ""}`.trim());
+  };
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return undefined;
+    const observer = new ResizeObserver(look);
+    for (const each of [current, ...current.children]) observer.observe(each);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div class={`sideways ${sides}`}>
+      <div ref={box} class="scrolls" onScroll={look}>
+        {children}
+      </div>
+    </div>
+  );
 }

@@ -1,7 +1,7 @@
 // A collection as CSV, from a server that answers as the test says.
 
 import { describe, expect, it } from "vitest";
-import { downloadCsv } from "../../../../cli/export/download-csv.ts";
+import { downloadCsv } from "../../../../cli/export/export-csv.ts";
 
 const collection = new URL("https://api.example.org/default/shop/api/books?price:ge=3");
 const link = '<https://other.example.net/api/books?_cursor=c1>; rel="next"';
