@@ -9,7 +9,8 @@ import { type Cleanup, runProgram } from "../run-program.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
 import { note } from "../service/notes.ts";
-import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { serviceProgram } from "../service/refusal.ts";
+import { baseUrlOf, createService, ServiceRefused } from "../service/service.ts";
 import { erase } from "./erase.ts";
 
 export interface EraseSettings extends CredentialFiles {
@@ -19,15 +20,8 @@ export interface EraseSettings extends CredentialFiles {
   readonly yes: boolean;
 }
 
-const program = {
-  name: "jsonplane",
-  endsByItself: true,
-  refusalOf: (error: unknown) =>
-    error instanceof ServiceRefused || error instanceof ServerAway ? error.message : undefined,
-};
-
 export async function runErase(text: string, settings: EraseSettings): Promise<number> {
-  return await runProgram(program, async (cleanup) => {
+  return await runProgram({ ...serviceProgram, endsByItself: true }, async (cleanup) => {
     const { stopping: signal } = cleanup;
     const base = baseUrlOf(text);
     const { owner } = settings;

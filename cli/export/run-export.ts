@@ -7,7 +7,8 @@ import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
 import { note, showProgress } from "../service/notes.ts";
-import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { noteRefusal } from "../service/refusal.ts";
+import { baseUrlOf, createService, ServiceRefused } from "../service/service.ts";
 import { type DownloadDeps, download } from "./download.ts";
 import { exportCsv } from "./export-csv.ts";
 import { GrowingExport } from "./growing-export.ts";
@@ -33,10 +34,7 @@ export async function runExport(base: string, settings: ExportSettings): Promise
     note(`Exported ${amount(file)}${toFile(settings)}`);
     return 0;
   } catch (error) {
-    const isForPerson = error instanceof ServiceRefused || error instanceof ServerAway || isOfFiles(error);
-    if (!isForPerson) throw error;
-    note((error as Error).message);
-    return 1;
+    return noteRefusal(error);
   }
 }
 
@@ -83,10 +81,6 @@ function amount({ lines, bytes }: GrowingExport): string {
 
 function sizeOf(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-function isOfFiles(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
 }
 
 /** A last line is shorter, also with the positions of many logs. */

@@ -7,7 +7,8 @@ import { ExportFault } from "../../core/transfer/export-reader.ts";
 import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
 import { note, showProgress } from "../service/notes.ts";
-import { baseUrlOf, createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { noteRefusal } from "../service/refusal.ts";
+import { baseUrlOf, createService, ServiceRefused } from "../service/service.ts";
 import { type ExportFile, openExport } from "./export-file.ts";
 import { outcomes, type RefusedLine, Upload } from "./upload.ts";
 
@@ -30,9 +31,8 @@ export async function runImport(base: string, path: string, settings: ImportSett
       await file.close();
     }
   } catch (error) {
-    if (error instanceof ExportFault) note(`${path === "-" ? "Standard input" : path}, ${error.message}`);
-    else if (error instanceof ServiceRefused || error instanceof ServerAway) note(error.message);
-    else throw error;
+    if (!(error instanceof ExportFault)) return noteRefusal(error);
+    note(`${path === "-" ? "Standard input" : path}, ${error.message}`);
     return 1;
   }
 }

@@ -4,22 +4,16 @@
 
 import { version } from "../command-line.ts";
 import { runProgram } from "../run-program.ts";
-import { credentialFrom } from "../service/credential.ts";
+import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
+import { note } from "../service/notes.ts";
+import { serviceProgram } from "../service/refusal.ts";
 import { baseUrlOf, ServiceRefused } from "../service/service.ts";
 
-export interface McpSettings {
-  readonly allowWrites: boolean;
-  readonly apiKeyFile: string | undefined;
-  readonly tokenFile: string | undefined;
-}
-
-const program = {
-  name: "jsonplane",
-  refusalOf: (error: unknown) => (error instanceof ServiceRefused ? error.message : undefined),
-};
-
-export async function runMcp(text: string, { allowWrites, ...files }: McpSettings): Promise<number> {
-  return await runProgram(program, async (cleanup) => {
+export async function runMcp(
+  text: string,
+  { allowWrites, ...files }: CredentialFiles & { readonly allowWrites: boolean },
+): Promise<number> {
+  return await runProgram(serviceProgram, async (cleanup) => {
     const url = baseUrlOf(text);
     const authorization = credentialFrom(files);
     await authorization();
@@ -56,8 +50,4 @@ const maxNote = 200;
 /** What is wrong with a message is a page of JSON. */
 function shortened(message: string): string {
   return message.replaceAll(/\s+/g, " ").slice(0, maxNote);
-}
-
-function note(sentence: string): void {
-  process.stderr.write(`jsonplane: ${sentence}\n`);
 }

@@ -7,26 +7,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { watchFolders } from "../dev/apply/watch-folder.ts";
 import { writeAtomically } from "../dev/data-folder/files.ts";
 import { type Cleanup, runProgram } from "../run-program.ts";
-import { credentialFrom } from "../service/credential.ts";
+import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
-import { createService, ServerAway, ServiceRefused } from "../service/service.ts";
+import { note } from "../service/notes.ts";
+import { refusalOf, serviceProgram } from "../service/refusal.ts";
+import { createService, ServiceRefused } from "../service/service.ts";
 import { describeApi } from "./describe-api.ts";
 import { describeFolder, readServed } from "./read-description.ts";
 import { type TypesFormat, typesText } from "./write-types.ts";
 
-export interface TypesSettings {
+export interface TypesSettings extends CredentialFiles {
   readonly out: string | undefined;
   readonly watch: boolean;
   readonly format: TypesFormat;
   readonly project: string | undefined;
-  readonly apiKeyFile: string | undefined;
-  readonly tokenFile: string | undefined;
 }
 
-const program = { name: "jsonplane", refusalOf };
-
 export async function runTypes(source: string, settings: TypesSettings): Promise<number> {
-  return await runProgram(program, async (cleanup) => {
+  return await runProgram(serviceProgram, async (cleanup) => {
     if (settings.watch && settings.out === undefined) throw new ServiceRefused("--watch needs --out FILE");
     const types = isUrl(source) ? ofService(source, settings, cleanup.stopping) : ofFolder(source, settings);
     if (settings.watch) return { ended: follow(types, settings, cleanup) };
@@ -113,12 +111,3 @@ async function write(text: string, { out }: TypesSettings): Promise<void> {
 
 /** Less what the umask takes. */
 const readableByAll = 0o666;
-
-function note(text: string): void {
-  process.stderr.write(`jsonplane: ${text}\n`);
-}
-
-function refusalOf(error: unknown): string | undefined {
-  const isOfFiles = error instanceof Error && "syscall" in error;
-  return error instanceof ServiceRefused || error instanceof ServerAway || isOfFiles ? error.message : undefined;
-}

@@ -4,33 +4,28 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runProgram } from "../run-program.ts";
-import { credentialFrom } from "../service/credential.ts";
+import { type CredentialFiles, credentialFrom } from "../service/credential.ts";
 import { fetch } from "../service/fetch.ts";
+import { note } from "../service/notes.ts";
+import { serviceProgram } from "../service/refusal.ts";
 import { ServiceRefused } from "../service/service.ts";
 import { createChangesClient } from "./changes-client.ts";
 import { type WatchedChange, watch } from "./watch.ts";
 
-export interface WatchSettings {
+export interface WatchSettings extends CredentialFiles {
   readonly list: boolean;
   readonly output: "lines" | "json";
-  readonly apiKeyFile: string | undefined;
-  readonly tokenFile: string | undefined;
 }
 
-const program = {
-  name: "jsonplane",
-  refusalOf: (error: unknown) => (error instanceof ServiceRefused ? error.message : undefined),
-};
-
 export async function runWatch(text: string, settings: WatchSettings): Promise<number> {
-  return await runProgram(program, async ({ stopping: signal }) => {
+  return await runProgram(serviceProgram, async ({ stopping: signal }) => {
     const { url, position } = watchedUrl(text);
     const client = createChangesClient({ fetch, url, authorization: credentialFrom(settings), signal });
     const deps = {
       client,
       pause: (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
       onChange: (change: WatchedChange) => print(settings.output === "json" ? change.data : lineOf(change), signal),
-      note: (sentence: string) => void process.stderr.write(`jsonplane: ${sentence}\n`),
+      note,
     };
     const resource = decodeURIComponent(/([^/]*)\/?$/.exec(url.pathname)?.[1] ?? "");
     return { ended: watch(deps, { resource, list: settings.list, position, signal }).then(() => 0) };

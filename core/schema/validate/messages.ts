@@ -29,8 +29,7 @@ function failureOf({ keyword, instancePath, params }: AjvFailure): Failure {
 }
 
 export function problemItem({ pointer, keyword, message }: Failure): ProblemItem {
-  const short = cutPointer(pointer);
-  return { pointer: short, keyword, message: message ?? refusalBy(keyword, short) };
+  return { pointer: cutPointer(pointer), keyword, message: message ?? refusalBy(keyword, pointer) };
 }
 
 /** A name in quotes, cut when it is long. */

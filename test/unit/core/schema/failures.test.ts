@@ -157,6 +157,13 @@ const cases: Readonly<Record<string, FailureCase>> = {
     object: { a: { ["n".repeat(2000)]: 1 } },
     items: [{ pointer: "/a", keyword: "type", message: "Must be a string" }],
   },
+  "of a name beyond that, the message has its beginning": {
+    schema: property({ additionalProperties: false }),
+    object: { a: { ["n".repeat(2000)]: 1 } },
+    items: [
+      { pointer: "/a", keyword: "additionalProperties", message: `The member "${"n".repeat(64)}…" is not allowed` },
+    ],
+  },
 };
 
 describe("a failure says where, what and how to mend it", () => {
