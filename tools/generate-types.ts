@@ -5,17 +5,19 @@ import { type CrdNode as Node, readCrds } from "./read-crds.ts";
 
 const banner = "// Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.";
 
+const lineWidth = 100;
+
 /** Every generated file, by its path below the repository's root. */
 export async function generateTypes(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   for (const { kind, singular, schema } of await readCrds()) {
     const text = `${banner}
 import type { Json, JsonObject } from "../../config/types.ts";
-import type { ObjectMeta } from "../object.ts";
+import type { Condition, ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 ${await typesOf(kind, schema)}
-export const ${kind[0]?.toLowerCase()}${kind.slice(1)}Schema: SchemaNode = ${JSON.stringify(withoutStatus(schema), null, 2)};
+export const ${kind[0]?.toLowerCase()}${kind.slice(1)}Schema: SchemaNode = ${printed(withoutStatus(schema))};
 `;
     files.set(`core/manifests/generated/${singular}.generated.ts`, withoutUnusedImports(text));
   }
@@ -29,7 +31,8 @@ export const ${kind[0]?.toLowerCase()}${kind.slice(1)}Schema: SchemaNode = ${JSO
 async function typesOf(kind: string, schema: Node): Promise<string> {
   const { properties = {} } = schema;
   const spec = titled(properties["spec"], `${kind}Spec`);
-  const status = titled(withConditionNamed(properties["status"], `${kind}Condition`), `${kind}Status`);
+  const { conditions: _, ...others } = properties["status"]?.properties ?? {};
+  const status = titled({ ...properties["status"], properties: others }, `${kind}Status`);
   const whole = {
     title: kind,
     type: "object",
@@ -39,7 +42,7 @@ async function typesOf(kind: string, schema: Node): Promise<string> {
       kind: { const: kind },
       metadata: { tsType: "ObjectMeta" },
       spec,
-      status,
+      status: { ...status, properties: { ...status.properties, conditions: { tsType: "Condition[]" } } },
     },
   };
   const text = await compile(whole as Parameters<typeof compile>[0], kind, {
@@ -51,15 +54,19 @@ async function typesOf(kind: string, schema: Node): Promise<string> {
   return text.replaceAll(/^( +)(\w+\??: )/gm, "$1readonly $2").replaceAll(/(\w+)\[\]/g, "readonly $1[]");
 }
 
-/** Names the type of a condition, so that it reads `readonly ProjectCondition[]`. */
-function withConditionNamed(status: Node | undefined, title: string): Node | undefined {
-  const conditions = status?.properties?.["conditions"];
-  if (conditions?.items === undefined) return status;
-  const items: Node = { ...conditions.items, title };
-  return { ...status, properties: { ...status?.properties, conditions: { ...conditions, items } } };
+/** As JSON; what fits into a line is one. */
+function printed(value: unknown, indent = ""): string {
+  const line = JSON.stringify(value);
+  if (typeof value !== "object" || value === null || indent.length + line.length <= lineWidth) return line;
+  const members = Object.entries(value).map(([name, member]) => {
+    const text = printed(member, `${indent}  `);
+    return `${indent}  ${Array.isArray(value) ? text : `${JSON.stringify(name)}: ${text}`}`;
+  });
+  const [begin, end] = Array.isArray(value) ? "[]" : "{}";
+  return `${begin}\n${members.join(",\n")}\n${indent}${end}`;
 }
 
-function titled(node: Node | undefined, title: string): object {
+function titled(node: Node | undefined, title: string): { readonly title: string; readonly properties?: object } {
   if (node === undefined) throw new Error(`${title} is missing`);
   return { ...forTypes(node), title };
 }

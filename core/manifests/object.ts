@@ -34,6 +34,17 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[];
 }
 
+/** As Kubernetes has it in the status of every kind. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly observedGeneration?: number;
+  /** RFC 3339. */
+  readonly lastTransitionTime: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** A Kubernetes object of any kind, before anything about it is known to be right. */
 export type UncheckedObject = { readonly [name: string]: Json };
 

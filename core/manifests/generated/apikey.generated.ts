@@ -1,5 +1,5 @@
 // Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
-import type { ObjectMeta } from "../object.ts";
+import type { Condition, ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 export interface ApiKey {
@@ -32,15 +32,7 @@ export interface ApiKeyStatus {
   readonly rotationID?: string;
   readonly rotatedAt?: string;
   readonly previousKeyExpiresAt?: string;
-  readonly conditions?: readonly ApiKeyCondition[];
-}
-export interface ApiKeyCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly observedGeneration?: number;
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
+  readonly conditions?: readonly Condition[];
 }
 
 export const apiKeySchema: SchemaNode = {
@@ -70,36 +62,18 @@ export const apiKeySchema: SchemaNode = {
       "message": "anonymous is the creator of objects that were made without credentials, choose another name"
     }
   ],
-  "required": [
-    "spec"
-  ],
+  "required": ["spec"],
   "properties": {
-    "apiVersion": {
-      "type": "string"
-    },
-    "kind": {
-      "type": "string"
-    },
-    "metadata": {
-      "type": "object",
-      "properties": {
-        "name": {
-          "type": "string",
-          "maxLength": 63
-        }
-      }
-    },
+    "apiVersion": {"type":"string"},
+    "kind": {"type":"string"},
+    "metadata": {"type":"object","properties":{"name":{"type":"string","maxLength":63}}},
     "spec": {
       "type": "object",
-      "required": [
-        "projectRef"
-      ],
+      "required": ["projectRef"],
       "properties": {
         "projectRef": {
           "type": "object",
-          "required": [
-            "name"
-          ],
+          "required": ["name"],
           "properties": {
             "name": {
               "type": "string",
@@ -124,22 +98,8 @@ export const apiKeySchema: SchemaNode = {
             }
           ]
         },
-        "role": {
-          "type": "string",
-          "enum": [
-            "Users",
-            "Administrators"
-          ],
-          "default": "Users"
-        },
-        "access": {
-          "type": "string",
-          "enum": [
-            "Read",
-            "Write"
-          ],
-          "default": "Read"
-        },
+        "role": {"type":"string","enum":["Users","Administrators"],"default":"Users"},
+        "access": {"type":"string","enum":["Read","Write"],"default":"Read"},
         "secretName": {
           "type": "string",
           "maxLength": 253,
@@ -152,9 +112,7 @@ export const apiKeySchema: SchemaNode = {
         },
         "rotation": {
           "type": "object",
-          "required": [
-            "id"
-          ],
+          "required": ["id"],
           "properties": {
             "id": {
               "type": "string",

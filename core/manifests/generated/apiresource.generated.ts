@@ -1,6 +1,6 @@
 // Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
 import type { Json, JsonObject } from "../../config/types.ts";
-import type { ObjectMeta } from "../object.ts";
+import type { Condition, ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 export interface ApiResource {
@@ -81,15 +81,7 @@ export interface ApiResourceStatus {
     readonly checkedAt: string;
   };
   readonly warnings?: readonly string[];
-  readonly conditions?: readonly ApiResourceCondition[];
-}
-export interface ApiResourceCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly observedGeneration?: number;
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
+  readonly conditions?: readonly Condition[];
 }
 
 export const apiResourceSchema: SchemaNode = {
@@ -113,37 +105,18 @@ export const apiResourceSchema: SchemaNode = {
       "message": "resourceName (metadata.name where it is unset) is immutable: write the former value again, or delete this ApiResource and create one of the other name"
     }
   ],
-  "required": [
-    "spec"
-  ],
+  "required": ["spec"],
   "properties": {
-    "apiVersion": {
-      "type": "string"
-    },
-    "kind": {
-      "type": "string"
-    },
-    "metadata": {
-      "type": "object",
-      "properties": {
-        "name": {
-          "type": "string",
-          "maxLength": 63
-        }
-      }
-    },
+    "apiVersion": {"type":"string"},
+    "kind": {"type":"string"},
+    "metadata": {"type":"object","properties":{"name":{"type":"string","maxLength":63}}},
     "spec": {
       "type": "object",
-      "required": [
-        "projectRef",
-        "schema"
-      ],
+      "required": ["projectRef","schema"],
       "properties": {
         "projectRef": {
           "type": "object",
-          "required": [
-            "name"
-          ],
+          "required": ["name"],
           "properties": {
             "name": {
               "type": "string",
@@ -188,22 +161,11 @@ export const apiResourceSchema: SchemaNode = {
                   "message": "_sort, _limit, _offset, _fields, _count and _cursor are query parameters of lists: give the field another name"
                 }
               ],
-              "additionalProperties": {
-                "type": "object",
-                "nullable": true,
-                "x-kubernetes-preserve-unknown-fields": true
-              }
+              "additionalProperties": {"type":"object","nullable":true,"x-kubernetes-preserve-unknown-fields":true}
             }
           }
         },
-        "defaults": {
-          "type": "string",
-          "enum": [
-            "Describe",
-            "Apply"
-          ],
-          "default": "Describe"
-        },
+        "defaults": {"type":"string","enum":["Describe","Apply"],"default":"Describe"},
         "indexes": {
           "type": "array",
           "maxItems": 16,
@@ -227,39 +189,22 @@ export const apiResourceSchema: SchemaNode = {
           "x-kubernetes-list-type": "atomic",
           "items": {
             "type": "object",
-            "required": [
-              "fields"
-            ],
+            "required": ["fields"],
             "properties": {
               "fields": {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 3,
                 "x-kubernetes-list-type": "set",
-                "items": {
-                  "type": "string",
-                  "minLength": 1,
-                  "maxLength": 256
-                }
+                "items": {"type":"string","minLength":1,"maxLength":256}
               },
-              "ignoreCase": {
-                "type": "boolean",
-                "default": false
-              },
-              "per": {
-                "type": "string",
-                "enum": [
-                  "Owner"
-                ]
-              },
+              "ignoreCase": {"type":"boolean","default":false},
+              "per": {"type":"string","enum":["Owner"]},
               "where": {
                 "type": "object",
                 "minProperties": 1,
                 "maxProperties": 4,
-                "additionalProperties": {
-                  "nullable": true,
-                  "x-kubernetes-preserve-unknown-fields": true
-                }
+                "additionalProperties": {"nullable":true,"x-kubernetes-preserve-unknown-fields":true}
               }
             }
           }
@@ -270,42 +215,22 @@ export const apiResourceSchema: SchemaNode = {
           "properties": {
             "create": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             },
             "read": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             },
             "update": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             },
             "delete": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             },
             "scope": {
@@ -318,22 +243,8 @@ export const apiResourceSchema: SchemaNode = {
                 }
               ],
               "properties": {
-                "read": {
-                  "type": "string",
-                  "enum": [
-                    "Own",
-                    "All"
-                  ],
-                  "default": "Own"
-                },
-                "write": {
-                  "type": "string",
-                  "enum": [
-                    "Own",
-                    "All"
-                  ],
-                  "default": "Own"
-                }
+                "read": {"type":"string","enum":["Own","All"],"default":"Own"},
+                "write": {"type":"string","enum":["Own","All"],"default":"Own"}
               }
             }
           }
@@ -342,13 +253,7 @@ export const apiResourceSchema: SchemaNode = {
           "type": "object",
           "default": {},
           "properties": {
-            "maxObjects": {
-              "type": "integer",
-              "format": "int64",
-              "minimum": 1,
-              "maximum": 1000000000,
-              "default": 1000000
-            }
+            "maxObjects": {"type":"integer","format":"int64","minimum":1,"maximum":1000000000,"default":1000000}
           }
         },
         "changes": {
@@ -365,13 +270,7 @@ export const apiResourceSchema: SchemaNode = {
                 }
               ]
             },
-            "maxEntries": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 100,
-              "maximum": 1000000,
-              "default": 100000
-            }
+            "maxEntries": {"type":"integer","format":"int32","minimum":100,"maximum":1000000,"default":100000}
           }
         },
         "schemaChange": {
@@ -383,65 +282,26 @@ export const apiResourceSchema: SchemaNode = {
             }
           ],
           "properties": {
-            "updates": {
-              "type": "string",
-              "enum": [
-                "Whole",
-                "Ratchet"
-              ],
-              "default": "Whole"
-            },
-            "storedObjects": {
-              "type": "string",
-              "enum": [
-                "Report",
-                "Refuse"
-              ]
-            },
+            "updates": {"type":"string","enum":["Whole","Ratchet"],"default":"Whole"},
+            "storedObjects": {"type":"string","enum":["Report","Refuse"]},
             "migrate": {
               "type": "array",
               "maxItems": 50,
               "x-kubernetes-list-type": "atomic",
               "items": {
                 "type": "object",
-                "required": [
-                  "op",
-                  "path"
-                ],
+                "required": ["op","path"],
                 "properties": {
                   "op": {
                     "type": "string",
-                    "enum": [
-                      "add",
-                      "remove",
-                      "replace",
-                      "move",
-                      "copy",
-                      "test",
-                      "increment"
-                    ]
+                    "enum": ["add","remove","replace","move","copy","test","increment"]
                   },
-                  "path": {
-                    "type": "string",
-                    "maxLength": 1024
-                  },
-                  "from": {
-                    "type": "string",
-                    "maxLength": 1024
-                  },
-                  "value": {
-                    "nullable": true,
-                    "x-kubernetes-preserve-unknown-fields": true
-                  },
-                  "by": {
-                    "type": "number"
-                  },
-                  "min": {
-                    "type": "number"
-                  },
-                  "max": {
-                    "type": "number"
-                  }
+                  "path": {"type":"string","maxLength":1024},
+                  "from": {"type":"string","maxLength":1024},
+                  "value": {"nullable":true,"x-kubernetes-preserve-unknown-fields":true},
+                  "by": {"type":"number"},
+                  "min": {"type":"number"},
+                  "max": {"type":"number"}
                 }
               }
             }
@@ -456,11 +316,7 @@ export const apiResourceSchema: SchemaNode = {
             }
           ],
           "properties": {
-            "field": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 513
-            },
+            "field": {"type":"string","minLength":1,"maxLength":513},
             "after": {
               "type": "string",
               "maxLength": 16,
@@ -473,13 +329,7 @@ export const apiResourceSchema: SchemaNode = {
             }
           }
         },
-        "deletionPolicy": {
-          "type": "string",
-          "enum": [
-            "Retain",
-            "Delete"
-          ]
-        }
+        "deletionPolicy": {"type":"string","enum":["Retain","Delete"]}
       }
     }
   }

@@ -1,5 +1,5 @@
 // Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
-import type { ObjectMeta } from "../object.ts";
+import type { Condition, ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 export interface Project {
@@ -145,15 +145,7 @@ export interface ProjectStatus {
     }[];
     readonly completedAt?: string;
   };
-  readonly conditions?: readonly ProjectCondition[];
-}
-export interface ProjectCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly observedGeneration?: number;
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
+  readonly conditions?: readonly Condition[];
 }
 
 export const projectSchema: SchemaNode = {
@@ -171,21 +163,9 @@ export const projectSchema: SchemaNode = {
     }
   ],
   "properties": {
-    "apiVersion": {
-      "type": "string"
-    },
-    "kind": {
-      "type": "string"
-    },
-    "metadata": {
-      "type": "object",
-      "properties": {
-        "name": {
-          "type": "string",
-          "maxLength": 63
-        }
-      }
-    },
+    "apiVersion": {"type":"string"},
+    "kind": {"type":"string"},
+    "metadata": {"type":"object","properties":{"name":{"type":"string","maxLength":63}}},
     "spec": {
       "type": "object",
       "default": {},
@@ -211,21 +191,12 @@ export const projectSchema: SchemaNode = {
           "type": "object",
           "default": {},
           "properties": {
-            "policy": {
-              "type": "string",
-              "enum": [
-                "Enabled",
-                "Disabled"
-              ],
-              "default": "Enabled"
-            },
+            "policy": {"type":"string","enum":["Enabled","Disabled"],"default":"Enabled"},
             "issuers": {
               "type": "array",
               "maxItems": 8,
               "x-kubernetes-list-type": "map",
-              "x-kubernetes-list-map-keys": [
-                "name"
-              ],
+              "x-kubernetes-list-map-keys": ["name"],
               "x-kubernetes-validations": [
                 {
                   "rule": "self.all(each, !has(each.issuer.url) || self.exists_one(other, has(other.issuer.url) && other.issuer.url == each.issuer.url))",
@@ -238,10 +209,7 @@ export const projectSchema: SchemaNode = {
               ],
               "items": {
                 "type": "object",
-                "required": [
-                  "name",
-                  "issuer"
-                ],
+                "required": ["name","issuer"],
                 "x-kubernetes-validations": [
                   {
                     "rule": "has(self.kubernetes) != has(self.issuer.url)",
@@ -278,9 +246,7 @@ export const projectSchema: SchemaNode = {
                   },
                   "issuer": {
                     "type": "object",
-                    "required": [
-                      "audiences"
-                    ],
+                    "required": ["audiences"],
                     "properties": {
                       "url": {
                         "type": "string",
@@ -297,42 +263,20 @@ export const projectSchema: SchemaNode = {
                         "minItems": 1,
                         "maxItems": 16,
                         "x-kubernetes-list-type": "set",
-                        "items": {
-                          "type": "string",
-                          "minLength": 1,
-                          "maxLength": 256
-                        }
+                        "items": {"type":"string","minLength":1,"maxLength":256}
                       },
-                      "certificateAuthority": {
-                        "type": "string",
-                        "minLength": 1,
-                        "maxLength": 32768
-                      },
-                      "jwks": {
-                        "type": "string",
-                        "minLength": 1,
-                        "maxLength": 65536
-                      }
+                      "certificateAuthority": {"type":"string","minLength":1,"maxLength":32768},
+                      "jwks": {"type":"string","minLength":1,"maxLength":65536}
                     }
                   },
-                  "kubernetes": {
-                    "type": "object"
-                  },
+                  "kubernetes": {"type":"object"},
                   "claimMappings": {
                     "type": "object",
                     "properties": {
                       "username": {
                         "type": "object",
-                        "required": [
-                          "claim"
-                        ],
-                        "properties": {
-                          "claim": {
-                            "type": "string",
-                            "minLength": 1,
-                            "maxLength": 256
-                          }
-                        }
+                        "required": ["claim"],
+                        "properties": {"claim":{"type":"string","minLength":1,"maxLength":256}}
                       }
                     }
                   },
@@ -340,33 +284,17 @@ export const projectSchema: SchemaNode = {
                     "type": "array",
                     "maxItems": 16,
                     "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": [
-                      "claim"
-                    ],
+                    "x-kubernetes-list-map-keys": ["claim"],
                     "items": {
                       "type": "object",
-                      "required": [
-                        "claim",
-                        "requiredValue"
-                      ],
+                      "required": ["claim","requiredValue"],
                       "properties": {
-                        "claim": {
-                          "type": "string",
-                          "minLength": 1,
-                          "maxLength": 256
-                        },
-                        "requiredValue": {
-                          "type": "string",
-                          "maxLength": 1024
-                        }
+                        "claim": {"type":"string","minLength":1,"maxLength":256},
+                        "requiredValue": {"type":"string","maxLength":1024}
                       }
                     }
                   },
-                  "clientId": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 256
-                  },
+                  "clientId": {"type":"string","minLength":1,"maxLength":256},
                   "scopes": {
                     "type": "array",
                     "maxItems": 16,
@@ -383,38 +311,18 @@ export const projectSchema: SchemaNode = {
                       ]
                     }
                   },
-                  "access": {
-                    "type": "string",
-                    "enum": [
-                      "Read",
-                      "Write"
-                    ]
-                  },
+                  "access": {"type":"string","enum":["Read","Write"]},
                   "administrators": {
                     "type": "array",
                     "maxItems": 16,
                     "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": [
-                      "claim",
-                      "contains"
-                    ],
+                    "x-kubernetes-list-map-keys": ["claim","contains"],
                     "items": {
                       "type": "object",
-                      "required": [
-                        "claim",
-                        "contains"
-                      ],
+                      "required": ["claim","contains"],
                       "properties": {
-                        "claim": {
-                          "type": "string",
-                          "minLength": 1,
-                          "maxLength": 256
-                        },
-                        "contains": {
-                          "type": "string",
-                          "minLength": 1,
-                          "maxLength": 1024
-                        }
+                        "claim": {"type":"string","minLength":1,"maxLength":256},
+                        "contains": {"type":"string","minLength":1,"maxLength":1024}
                       }
                     }
                   },
@@ -423,43 +331,15 @@ export const projectSchema: SchemaNode = {
                     "minItems": 1,
                     "maxItems": 64,
                     "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": [
-                      "namespace",
-                      "name"
-                    ],
+                    "x-kubernetes-list-map-keys": ["namespace","name"],
                     "items": {
                       "type": "object",
-                      "required": [
-                        "namespace",
-                        "name"
-                      ],
+                      "required": ["namespace","name"],
                       "properties": {
-                        "namespace": {
-                          "type": "string",
-                          "minLength": 1,
-                          "maxLength": 63
-                        },
-                        "name": {
-                          "type": "string",
-                          "minLength": 1,
-                          "maxLength": 253
-                        },
-                        "role": {
-                          "type": "string",
-                          "enum": [
-                            "Users",
-                            "Administrators"
-                          ],
-                          "default": "Users"
-                        },
-                        "access": {
-                          "type": "string",
-                          "enum": [
-                            "Read",
-                            "Write"
-                          ],
-                          "default": "Read"
-                        }
+                        "namespace": {"type":"string","minLength":1,"maxLength":63},
+                        "name": {"type":"string","minLength":1,"maxLength":253},
+                        "role": {"type":"string","enum":["Users","Administrators"],"default":"Users"},
+                        "access": {"type":"string","enum":["Read","Write"],"default":"Read"}
                       }
                     }
                   }
@@ -517,82 +397,26 @@ export const projectSchema: SchemaNode = {
                 }
               ]
             },
-            "maxPerUser": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 1,
-              "maximum": 1000,
-              "default": 100
-            },
-            "maxPerProject": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 1,
-              "maximum": 1000000,
-              "default": 10000
-            }
+            "maxPerUser": {"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},
+            "maxPerProject": {"type":"integer","format":"int32","minimum":1,"maximum":1000000,"default":10000}
           }
         },
         "limits": {
           "type": "object",
           "default": {},
           "properties": {
-            "maxBodyBytes": {
-              "type": "integer",
-              "format": "int64",
-              "minimum": 1024,
-              "maximum": 8388608,
-              "default": 1048576
-            },
-            "maxObjectBytes": {
-              "type": "integer",
-              "format": "int64",
-              "minimum": 1024,
-              "maximum": 8388608
-            },
-            "maxDocumentBytes": {
-              "type": "integer",
-              "format": "int64",
-              "minimum": 1024,
-              "maximum": 8388608,
-              "default": 1048576
-            },
-            "maxPageSize": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 10,
-              "maximum": 1000,
-              "default": 100
-            },
-            "anonymousWritesPerMinute": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 1,
-              "maximum": 1000000,
-              "default": 600
-            },
+            "maxBodyBytes": {"type":"integer","format":"int64","minimum":1024,"maximum":8388608,"default":1048576},
+            "maxObjectBytes": {"type":"integer","format":"int64","minimum":1024,"maximum":8388608},
+            "maxDocumentBytes": {"type":"integer","format":"int64","minimum":1024,"maximum":8388608,"default":1048576},
+            "maxPageSize": {"type":"integer","format":"int32","minimum":10,"maximum":1000,"default":100},
+            "anonymousWritesPerMinute": {"type":"integer","format":"int32","minimum":1,"maximum":1000000,"default":600},
             "quota": {
               "type": "object",
               "minProperties": 1,
               "properties": {
-                "objects": {
-                  "type": "integer",
-                  "format": "int64",
-                  "minimum": 1,
-                  "maximum": 1000000000
-                },
-                "bytes": {
-                  "type": "integer",
-                  "format": "int64",
-                  "minimum": 1024,
-                  "maximum": 1099511627776
-                },
-                "documentKeys": {
-                  "type": "integer",
-                  "format": "int64",
-                  "minimum": 1,
-                  "maximum": 1000000000
-                }
+                "objects": {"type":"integer","format":"int64","minimum":1,"maximum":1000000000},
+                "bytes": {"type":"integer","format":"int64","minimum":1024,"maximum":1099511627776},
+                "documentKeys": {"type":"integer","format":"int64","minimum":1,"maximum":1000000000}
               }
             },
             "rate": {
@@ -600,42 +424,18 @@ export const projectSchema: SchemaNode = {
               "properties": {
                 "project": {
                   "type": "object",
-                  "required": [
-                    "requestsPerSecond"
-                  ],
+                  "required": ["requestsPerSecond"],
                   "properties": {
-                    "requestsPerSecond": {
-                      "type": "integer",
-                      "format": "int32",
-                      "minimum": 1,
-                      "maximum": 100000
-                    },
-                    "burst": {
-                      "type": "integer",
-                      "format": "int32",
-                      "minimum": 1,
-                      "maximum": 1000000
-                    }
+                    "requestsPerSecond": {"type":"integer","format":"int32","minimum":1,"maximum":100000},
+                    "burst": {"type":"integer","format":"int32","minimum":1,"maximum":1000000}
                   }
                 },
                 "caller": {
                   "type": "object",
-                  "required": [
-                    "requestsPerSecond"
-                  ],
+                  "required": ["requestsPerSecond"],
                   "properties": {
-                    "requestsPerSecond": {
-                      "type": "integer",
-                      "format": "int32",
-                      "minimum": 1,
-                      "maximum": 100000
-                    },
-                    "burst": {
-                      "type": "integer",
-                      "format": "int32",
-                      "minimum": 1,
-                      "maximum": 1000000
-                    }
+                    "requestsPerSecond": {"type":"integer","format":"int32","minimum":1,"maximum":100000},
+                    "burst": {"type":"integer","format":"int32","minimum":1,"maximum":1000000}
                   }
                 }
               }
@@ -649,9 +449,7 @@ export const projectSchema: SchemaNode = {
             "allowedOrigins": {
               "type": "array",
               "maxItems": 64,
-              "default": [
-                "*"
-              ],
+              "default": ["*"],
               "x-kubernetes-list-type": "set",
               "x-kubernetes-validations": [
                 {
@@ -698,82 +496,22 @@ export const projectSchema: SchemaNode = {
             }
           }
         },
-        "console": {
-          "type": "string",
-          "enum": [
-            "Anyone",
-            "Authenticated",
-            "Nobody"
-          ],
-          "default": "Nobody"
-        },
-        "openapi": {
-          "type": "string",
-          "enum": [
-            "Anyone",
-            "Authenticated",
-            "Nobody"
-          ],
-          "default": "Authenticated"
-        },
-        "serving": {
-          "type": "string",
-          "enum": [
-            "ReadWrite",
-            "ReadOnly",
-            "Off"
-          ],
-          "default": "ReadWrite"
-        },
-        "suspend": {
-          "type": "boolean",
-          "default": false
-        },
-        "deletionPolicy": {
-          "type": "string",
-          "enum": [
-            "Retain",
-            "Delete"
-          ],
-          "default": "Retain"
-        },
+        "console": {"type":"string","enum":["Anyone","Authenticated","Nobody"],"default":"Nobody"},
+        "openapi": {"type":"string","enum":["Anyone","Authenticated","Nobody"],"default":"Authenticated"},
+        "serving": {"type":"string","enum":["ReadWrite","ReadOnly","Off"],"default":"ReadWrite"},
+        "suspend": {"type":"boolean","default":false},
+        "deletionPolicy": {"type":"string","enum":["Retain","Delete"],"default":"Retain"},
         "copies": {
           "type": "object",
-          "properties": {
-            "allow": {
-              "type": "string",
-              "enum": [
-                "Nobody",
-                "Namespace"
-              ],
-              "default": "Nobody"
-            }
-          }
+          "properties": {"allow":{"type":"string","enum":["Nobody","Namespace"],"default":"Nobody"}}
         },
-        "durability": {
-          "type": "string",
-          "enum": [
-            "Replicated"
-          ]
-        },
+        "durability": {"type":"string","enum":["Replicated"]},
         "dataSourceRef": {
           "type": "object",
-          "required": [
-            "kind",
-            "name"
-          ],
+          "required": ["kind","name"],
           "properties": {
-            "kind": {
-              "type": "string",
-              "enum": [
-                "Project"
-              ]
-            },
-            "name": {
-              "type": "string",
-              "minLength": 1,
-              "maxLength": 63
-            }
+            "kind": {"type":"string","enum":["Project"]},
+            "name": {"type":"string","minLength":1,"maxLength":63}
           }
         },
         "dataSource": {
@@ -795,33 +533,21 @@ export const projectSchema: SchemaNode = {
               "minItems": 1,
               "maxItems": 100,
               "x-kubernetes-list-type": "set",
-              "items": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 63
-              }
+              "items": {"type":"string","minLength":1,"maxLength":63}
             },
             "rootKeys": {
               "type": "array",
               "minItems": 1,
               "maxItems": 100,
               "x-kubernetes-list-type": "set",
-              "items": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 63
-              }
+              "items": {"type":"string","minLength":1,"maxLength":63}
             },
             "omit": {
               "type": "array",
               "minItems": 1,
               "maxItems": 100,
               "x-kubernetes-list-type": "set",
-              "items": {
-                "type": "string",
-                "minLength": 3,
-                "maxLength": 577
-              }
+              "items": {"type":"string","minLength":3,"maxLength":577}
             }
           }
         }

@@ -1,5 +1,5 @@
 // Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
-import type { ObjectMeta } from "../object.ts";
+import type { Condition, ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 export interface ProjectUser {
@@ -32,15 +32,7 @@ export interface ProjectUserStatus {
   readonly secretName?: string;
   readonly rotationID?: string;
   readonly passwordChangedAt?: string;
-  readonly conditions?: readonly ProjectUserCondition[];
-}
-export interface ProjectUserCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly observedGeneration?: number;
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
+  readonly conditions?: readonly Condition[];
 }
 
 export const projectUserSchema: SchemaNode = {
@@ -70,30 +62,14 @@ export const projectUserSchema: SchemaNode = {
       "message": "anonymous is the creator of objects that were made without credentials, choose another username"
     }
   ],
-  "required": [
-    "spec"
-  ],
+  "required": ["spec"],
   "properties": {
-    "apiVersion": {
-      "type": "string"
-    },
-    "kind": {
-      "type": "string"
-    },
-    "metadata": {
-      "type": "object",
-      "properties": {
-        "name": {
-          "type": "string",
-          "maxLength": 63
-        }
-      }
-    },
+    "apiVersion": {"type":"string"},
+    "kind": {"type":"string"},
+    "metadata": {"type":"object","properties":{"name":{"type":"string","maxLength":63}}},
     "spec": {
       "type": "object",
-      "required": [
-        "projectRef"
-      ],
+      "required": ["projectRef"],
       "x-kubernetes-validations": [
         {
           "rule": "!has(self.passwordSecretRef) || !has(self.rotation)",
@@ -105,9 +81,7 @@ export const projectUserSchema: SchemaNode = {
       "properties": {
         "projectRef": {
           "type": "object",
-          "required": [
-            "name"
-          ],
+          "required": ["name"],
           "properties": {
             "name": {
               "type": "string",
@@ -134,9 +108,7 @@ export const projectUserSchema: SchemaNode = {
         },
         "passwordSecretRef": {
           "type": "object",
-          "required": [
-            "name"
-          ],
+          "required": ["name"],
           "properties": {
             "name": {
               "type": "string",
@@ -161,27 +133,11 @@ export const projectUserSchema: SchemaNode = {
             }
           }
         },
-        "role": {
-          "type": "string",
-          "enum": [
-            "Users",
-            "Administrators"
-          ],
-          "default": "Users"
-        },
-        "access": {
-          "type": "string",
-          "enum": [
-            "Read",
-            "Write"
-          ],
-          "default": "Read"
-        },
+        "role": {"type":"string","enum":["Users","Administrators"],"default":"Users"},
+        "access": {"type":"string","enum":["Read","Write"],"default":"Read"},
         "rotation": {
           "type": "object",
-          "required": [
-            "id"
-          ],
+          "required": ["id"],
           "properties": {
             "id": {
               "type": "string",

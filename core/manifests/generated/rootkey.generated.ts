@@ -1,6 +1,6 @@
 // Generated from charts/jsonplane/files/crds/ by `npm run generate`. Change the CRD, not this file.
 import type { Json } from "../../config/types.ts";
-import type { ObjectMeta } from "../object.ts";
+import type { Condition, ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 export interface RootKey {
@@ -33,15 +33,7 @@ export interface RootKeyStatus {
   readonly controller?: string;
   readonly liveGeneration?: number;
   readonly url?: string;
-  readonly conditions?: readonly RootKeyCondition[];
-}
-export interface RootKeyCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly observedGeneration?: number;
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
+  readonly conditions?: readonly Condition[];
 }
 
 export const rootKeySchema: SchemaNode = {
@@ -65,36 +57,18 @@ export const rootKeySchema: SchemaNode = {
       "message": "key (metadata.name where it is unset) is immutable: write the former value again, or delete this RootKey and create one of the other key"
     }
   ],
-  "required": [
-    "spec"
-  ],
+  "required": ["spec"],
   "properties": {
-    "apiVersion": {
-      "type": "string"
-    },
-    "kind": {
-      "type": "string"
-    },
-    "metadata": {
-      "type": "object",
-      "properties": {
-        "name": {
-          "type": "string",
-          "maxLength": 63
-        }
-      }
-    },
+    "apiVersion": {"type":"string"},
+    "kind": {"type":"string"},
+    "metadata": {"type":"object","properties":{"name":{"type":"string","maxLength":63}}},
     "spec": {
       "type": "object",
-      "required": [
-        "projectRef"
-      ],
+      "required": ["projectRef"],
       "properties": {
         "projectRef": {
           "type": "object",
-          "required": [
-            "name"
-          ],
+          "required": ["name"],
           "properties": {
             "name": {
               "type": "string",
@@ -119,52 +93,29 @@ export const rootKeySchema: SchemaNode = {
             }
           ]
         },
-        "initialValue": {
-          "nullable": true,
-          "x-kubernetes-preserve-unknown-fields": true
-        },
+        "initialValue": {"nullable":true,"x-kubernetes-preserve-unknown-fields":true},
         "access": {
           "type": "object",
           "default": {},
           "properties": {
             "create": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             },
             "read": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Anyone"
             },
             "update": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             },
             "delete": {
               "type": "string",
-              "enum": [
-                "Anyone",
-                "Authenticated",
-                "Administrators",
-                "Nobody"
-              ],
+              "enum": ["Anyone","Authenticated","Administrators","Nobody"],
               "default": "Authenticated"
             }
           }
@@ -183,22 +134,10 @@ export const rootKeySchema: SchemaNode = {
                 }
               ]
             },
-            "maxEntries": {
-              "type": "integer",
-              "format": "int32",
-              "minimum": 100,
-              "maximum": 1000000,
-              "default": 100000
-            }
+            "maxEntries": {"type":"integer","format":"int32","minimum":100,"maximum":1000000,"default":100000}
           }
         },
-        "deletionPolicy": {
-          "type": "string",
-          "enum": [
-            "Retain",
-            "Delete"
-          ]
-        }
+        "deletionPolicy": {"type":"string","enum":["Retain","Delete"]}
       }
     }
   }
