@@ -53,7 +53,6 @@ export interface DataPlaneOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  readonly adminHost?: string;
   /** The owner of an open port closes it. */
   readonly adminPort: number | AdminPort;
   /** What metrics and usage ask for; absent = nothing. */
@@ -327,7 +326,7 @@ function writeToStderr(text: string): void {
 }
 
 async function listenOnBoth(
-  { host, port, adminHost = host, adminPort }: DataPlaneOptions,
+  { host, port, adminPort }: DataPlaneOptions,
   server: FastifyInstance,
   admin: FastifyInstance,
 ): Promise<Pick<DataPlane, "url" | "adminUrl">> {
@@ -336,7 +335,7 @@ async function listenOnBoth(
     await adminPort.takeOver(admin);
     return { url, adminUrl: adminPort.url };
   }
-  return { url, adminUrl: await admin.listen({ host: adminHost, port: adminPort }) };
+  return { url, adminUrl: await admin.listen({ host, port: adminPort }) };
 }
 
 function failuresTo(logger: Logger, message: string, facts: Fields = {}): (error: unknown) => void {

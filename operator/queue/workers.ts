@@ -7,6 +7,9 @@ import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { Stage } from "./lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
+/** A handler that takes longer is reported. */
+const overdueMs = 30_000;
+
 /**
  * Undefined = all is done; `requeue: "backoff"` = to be retried after a backoff, without being a
  * failure; `requeue: "report"` = served, and its statuses are still to be reported: only then is
@@ -37,8 +40,6 @@ export interface WorkersOptions {
   readonly workers: number;
   /** Gets `signal`; when it aborts, a handler ends as soon as it can. */
   readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
-  /** A handler that takes longer is reported; 30 s by default. */
-  readonly overdueMs?: number;
   /** Aborted when nothing may go on: leadership is lost. */
   readonly signal: AbortSignal;
   readonly timers: Timers;
@@ -91,7 +92,7 @@ function requeue(key: string, result: WorkResult, queue: WorkQueue): boolean {
 }
 
 async function runHandler(key: string, options: WorkersOptions): Promise<WorkResult> {
-  const { handle, overdueMs = 30_000, signal, timers, observe } = options;
+  const { handle, signal, timers, observe } = options;
   const stopTimer = timers.after(overdueMs, () => observe?.({ kind: "overdue", key }));
   try {
     return await handle(key, signal);
