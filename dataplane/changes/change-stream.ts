@@ -58,7 +58,7 @@ export function positionsOf(subscriptions: readonly Subscription[]): string {
 /** Called once the events of the batch were taken. */
 export function moveBehind(subscription: Subscription, batch: Batch): void {
   subscription.position = batch.end;
-  subscription.seen = laterOf(laterOf(subscription.seen, batch.end), subscription.view.seenIn(batch));
+  subscription.seen = laterOf(subscription.seen, subscription.view.seenIn(batch));
   subscription.since = batch.ended;
 }
 

@@ -16,8 +16,9 @@ export class Rendered {
   }
 
   /** `lengthOf` = about how many bytes what was made keeps in memory. */
-  share<T>(key: string, make: () => T, lengthOf: (made: T) => number): T {
-    if (this.#made.has(key)) return this.#made.get(key) as T;
+  share<T extends {}>(key: string, make: () => T, lengthOf: (made: T) => number): T {
+    const known = this.#made.get(key) as T | undefined;
+    if (known !== undefined) return known;
     const made = make();
     const length = key.length + lengthOf(made);
     if (this.#length + length <= this.#maxLength) {

@@ -6,12 +6,15 @@ import type { LogPosition } from "../store/ports/changes.ts";
 import type { Path, Visibility } from "../store/ports/refs.ts";
 import type { Batch, SeenChange } from "./batch.ts";
 import { type ChangeEvent, eventPieces, largeData } from "./events.ts";
-import { isBefore, positionsText } from "./positions.ts";
+import { isBefore, laterOf, positionsText } from "./positions.ts";
 
 export interface View {
   /** Events of the batch for a stream at `position`, which the batch covers. */
   eventsOf(batch: Batch, position: LogPosition): readonly ChangeEvent[] | Promise<readonly ChangeEvent[]>;
-  /** The newest entry whose effect those events may have; called after `eventsOf`. */
+  /**
+   * The newest entry whose effect those events may have, the batch's last one or a later one;
+   * called after `eventsOf`.
+   */
   seenIn(batch: Batch): LogPosition;
   /** The whole batch as server-sent events of one source, encoded once for all who see the same. */
   encoded?(batch: Batch): readonly Buffer[];
@@ -147,7 +150,7 @@ export function valueView(view: ValueView): View & {
       tag = next;
       return [valueEvent(view, batch.end, text)];
     },
-    seenIn: (batch) => seenLast ?? batch.seen,
+    seenIn: (batch) => (seenLast === undefined ? batch.seen : laterOf(batch.end, seenLast)),
   };
 }
 
