@@ -1,6 +1,7 @@
 // Reads one log for all streams of a replica that follow it: each change is read once. The first
-// change after a pause is read at once, further ones every 20 ms. A stream that is behind the
-// others reads by itself, or together with those at the same position.
+// change after a pause is sent at once. Then there are rounds, every 20 ms, in which each stream is
+// sent what is new. A stream that is behind the others reads by itself, or together with those at
+// the same position.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
@@ -26,7 +27,7 @@ export interface Reader {
   readonly since: number;
 }
 
-/** Takes a batch, and goes on waiting. False where it has to be woken for it. */
+/** Takes a batch, and goes on waiting behind it. False where it has to be woken for it. */
 export type Take = (batch: Batch) => boolean | Promise<boolean>;
 
 interface Waiting {
@@ -41,9 +42,10 @@ interface ReadUnderWay {
   readonly read: Promise<BatchRead>;
 }
 
-/** Between beginnings of reads. */
-const betweenReadsMs = 20;
-const leastPauseMs = 5;
+/** Between beginnings of rounds, in each of which all who wait are sent what is new. */
+const betweenRoundsMs = 20;
+/** Between beginnings of reads in a long round: those who come late in it are sent more. */
+const betweenReadsMs = 10;
 /** Each takes some 10 µs. */
 const sentAtOnce = 64;
 /** How often the log is read without a hint, because hints get lost with connections. */
@@ -72,6 +74,10 @@ export class Feed {
   readonly #waiting = new Set<Waiting>();
   #arrivals = 0;
   #hint = Promise.withResolvers<void>();
+  #isHinted = false;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** Whether all who wait were sent what was read, or are in the round under way. */
+  #isSent = true;
   #gone: Exclude<BatchRead, Batch> | undefined;
 
   /** `end` = the newest entry that the caller knows. */
@@ -80,7 +86,7 @@ export class Feed {
     this.#ref = ref;
     this.#end = end;
     this.#seen = end;
-    this.#endHints = deps.store.onChanges(ref, () => this.#hint.resolve());
+    this.#endHints = deps.store.onChanges(ref, () => this.#noteHint());
     void this.#follow();
   }
 
@@ -97,7 +103,7 @@ export class Feed {
       const arrivals = this.#arrivals;
       const known = this.#gone ?? this.#keptBehind(position, since) ?? (await this.#readBehind(position, since));
       if (known !== undefined) return known;
-      if (isBefore(this.#end, seen)) this.#hint.resolve();
+      if (isBefore(this.#end, seen)) this.#noteHint();
       if (arrivals === this.#arrivals) await this.#arrival({ reader, take }, signal);
     }
     return undefined;
@@ -182,13 +188,15 @@ export class Feed {
   async #follow(): Promise<void> {
     const { clock, timers, onFailure } = this.#deps;
     const { signal } = this.#ending;
-    while (!signal.aborted && this.#gone === undefined) {
+    while (!signal.aborted && !(this.isGone && this.#isSent)) {
       try {
         const began = clock.monotonic();
-        if (await this.#readOn()) {
-          const took = clock.monotonic() - began;
-          await pauseUnlessAborted(timers, Math.max(betweenReadsMs - took, leastPauseMs), signal);
-        } else await this.#hintOrTime();
+        await this.#readOn();
+        if (this.#isSent) await this.#hintOrTime();
+        else {
+          await this.#sendAll();
+          await pauseUnlessAborted(timers, Math.max(betweenRoundsMs - (clock.monotonic() - began), 0), signal);
+        }
       } catch (failure) {
         onFailure(failure);
         await pauseUnlessAborted(timers, retryMs, signal);
@@ -196,33 +204,64 @@ export class Feed {
     }
   }
 
-  /** Whether there was something. */
-  async #readOn(): Promise<boolean> {
+  async #readOn(): Promise<void> {
+    if (this.isGone) return;
     this.#hint = Promise.withResolvers();
+    this.#isHinted = false;
+    this.#readAt = this.#deps.clock.monotonic();
     const seen = this.#seen;
     // A read that began before the hint may lack the change.
     const read = await this.read(this.#end, this.moment());
     if (read.outcome !== "batch") this.#gone = read;
     else if (read.end === this.#end && isBefore(this.#end, seen)) this.#gone = { outcome: "lost" };
-    else if (read.end === this.#end) return false;
+    else if (read.end === this.#end) return;
     else {
       this.#keep(read);
       this.#seen = laterOf(this.#seen, read.seen);
     }
     this.#arrivals += 1;
-    await this.#sendAll(read);
-    return true;
+    this.#isSent = false;
   }
 
-  /** Some at a time: other requests are served between. */
-  async #sendAll(read: BatchRead): Promise<void> {
+  /** Some at a time: other requests are served between, and in a long round the log is read. */
+  async #sendAll(): Promise<void> {
+    this.#isSent = true;
     let sent = 0;
+    let reading: Promise<void> | undefined;
     for (const waiting of [...this.#waiting]) {
-      const isTaken = read.outcome === "batch" && taken(read, waiting);
+      const isTaken = this.#takesAll(waiting);
       if (!(isTaken instanceof Promise ? await isTaken : isTaken)) waiting.wake();
       sent += 1;
-      if (sent % sentAtOnce === 0) await othersFirst();
+      if (sent % sentAtOnce > 0) continue;
+      await othersFirst();
+      if (reading === undefined && this.#isReadDue()) {
+        // After a failure the others are still sent what was read before.
+        reading = this.#readOn()
+          .catch(this.#deps.onFailure)
+          .finally(() => {
+            reading = undefined;
+          });
+      }
     }
+    await reading;
+  }
+
+  #isReadDue(): boolean {
+    return this.#isHinted && this.#deps.clock.monotonic() - this.#readAt >= betweenReadsMs;
+  }
+
+  /** Whether one who waits is behind all that was read, or has taken it. */
+  #takesAll(waiting: Waiting): boolean | Promise<boolean> {
+    const { reader, take } = waiting;
+    if (this.isGone) return false;
+    while (reader.position !== this.#end) {
+      const batch = this.#kept.findLast(({ from }) => from === reader.position);
+      if (batch === undefined || reader.since > batch.began || lacksSeen(batch, reader)) return false;
+      const isTaken = take(batch);
+      if (isTaken instanceof Promise) return isTaken.then((is) => is && this.#takesAll(waiting));
+      if (!isTaken) return false;
+    }
+    return true;
   }
 
   #keep(batch: Batch): void {
@@ -238,6 +277,11 @@ export class Feed {
     }
   }
 
+  #noteHint(): void {
+    this.#isHinted = true;
+    this.#hint.resolve();
+  }
+
   async #hintOrTime(): Promise<void> {
     const waiting = new AbortController();
     const end = (): void => waiting.abort();
@@ -246,10 +290,4 @@ export class Feed {
     await pause(this.#deps.timers, rereadMs, waiting.signal).catch(() => undefined);
     this.#ending.signal.removeEventListener("abort", end);
   }
-}
-
-/** Whether a reader that waits where the batch begins has taken it. */
-function taken(batch: Batch, { reader, take }: Waiting): boolean | Promise<boolean> {
-  const isNext = reader.position === batch.from && reader.since <= batch.began && !lacksSeen(batch, reader);
-  return isNext && take(batch);
 }

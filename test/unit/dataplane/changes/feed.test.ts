@@ -170,6 +170,57 @@ it("wakes who waits for a batch without the entry that it has seen", async () =>
   feed.close();
 });
 
+it("sends those who come last in a long round what was read meanwhile, and the others in the next one", async () => {
+  let now = 0;
+  let written = 1;
+  let hint = (): void => undefined;
+  const pauses: (() => void)[] = [];
+  const store: FeedDeps["store"] = {
+    async changesAfter(_of, after) {
+      const [first = ""] = after.split("-");
+      const numbers = Array.from({ length: written }, (_, at) => at + 1).filter((number) => number >= Number(first));
+      const changes = numbers.map(
+        (number) => ({ position: entry(number), kind: "delete", id: "a", owner: "" }) as const,
+      );
+      return { outcome: "changes", changes };
+    },
+    readObjects: () => Readable.from([]),
+    newestChange: async () => entry(written),
+    onChanges(_of, call) {
+      hint = call;
+      return () => undefined;
+    },
+  };
+  const timers = {
+    after(_ms: number, call: () => void) {
+      pauses.push(call);
+      return () => undefined;
+    },
+  };
+  const clock = { now: () => now, monotonic: () => now };
+  const feed = new Feed({ store, clock, timers, onFailure: () => undefined }, { project, resource: "books" }, begun);
+  const { signal } = new AbortController();
+  const readers = Array.from({ length: 200 }, () => ({ position: begun, seen: begun, since: 0 }));
+  for (const reader of readers) {
+    void feed.next(reader, signal, ({ end, seen, ended }) => {
+      if (reader === readers[0] && written === 1) {
+        [written, now] = [2, 15];
+        hint();
+      }
+      Object.assign(reader, { position: end, seen, since: ended });
+      return true;
+    });
+  }
+  const positions = async () => {
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    return [readers[0], readers[63], readers[128], readers[199]].map((reader) => reader?.position);
+  };
+  expect(await positions()).toEqual([entry(1), entry(1), entry(2), entry(2)]);
+  pauses.at(-1)?.();
+  expect(await positions()).toEqual(Array(4).fill(entry(2)));
+  feed.close();
+});
+
 it("lets other work run before it has woken all of many", async () => {
   const { feed, answer } = openFeed();
   const { signal } = new AbortController();
