@@ -20,6 +20,11 @@ const catalogueSchema = {
   properties: { edition: { type: "integer" }, books: { type: "array", items: bookSchema } },
 };
 
+const cartSchema = {
+  ...bookSchema,
+  properties: { ...(bookSchema.properties as object), until: { type: "string", format: "date-time" } },
+};
+
 const changes = { retentionSeconds: 3_600, maxEntries: 100_000 };
 const openSchema = { type: "object" };
 
@@ -46,6 +51,13 @@ export async function benchProject(): Promise<CompiledProject> {
     }),
     withResource("watched", { schema: openSchema, scope: { read: "All" }, maxObjects: 10_000_000, changes }),
     withResource("unwatched", { schema: openSchema, scope: { read: "All" }, maxObjects: 10_000_000 }),
+    withResource("carts", {
+      schema: cartSchema,
+      indexes: bookIndexes,
+      scope: { read: "All" },
+      maxObjects: 10_000_000,
+      expiry: { field: { name: "until", path: ["until"] } },
+    }),
     withResource("notes", { schema: bookSchema, indexes: ["title"] }),
     withResource("catalogues", { schema: catalogueSchema }),
     withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),

@@ -16,21 +16,29 @@ export interface ImportGoal {
   readonly admin: string;
 }
 
-/** Stored texts; other rounds have others. */
-export function storedTexts(round: number, count: number): readonly string[] {
+/** Stored texts, of books with `more` members; other rounds have others. */
+export function storedTexts(
+  round: number,
+  count: number,
+  more: Readonly<Record<string, unknown>> = {},
+): readonly string[] {
   return Array.from({ length: count }, (_, n) => {
-    const data = JSON.parse(bookText(n)) as Readonly<Record<string, unknown>>;
+    const data = { ...JSON.parse(bookText(n)), ...more } as Readonly<Record<string, unknown>>;
     const members = Object.entries(data).map(([name, value]) => [name, JSON.stringify(value)] as const);
     return servedText(idOf(round * count + n), members, "apikey:owner");
   });
 }
 
 /** Objects per second. */
-export async function importRate({ base, admin }: ImportGoal, texts: readonly string[]): Promise<number> {
+export async function importRate(
+  { base, admin }: ImportGoal,
+  texts: readonly string[],
+  resource = "books",
+): Promise<number> {
   const headers = { Authorization: `apikey ${admin}`, "Content-Type": "application/x-ndjson" };
   const bodies: string[] = [];
   for (let at = 0; at < texts.length; at += linesPerRequest) {
-    const lines = texts.slice(at, at + linesPerRequest).map((text) => `{"resource":"books","object":${text}}\n`);
+    const lines = texts.slice(at, at + linesPerRequest).map((text) => `{"resource":"${resource}","object":${text}}\n`);
     bodies.push(lines.join(""));
   }
   const began = performance.now();

@@ -19,6 +19,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   changes: async () => (await import("./changes.ts")).measureChanges,
   /** What a unique field costs a create. */
   unique: async () => (await import("./unique.ts")).measureUnique,
+  /** What requests wait while many objects expire. */
+  expiry: async () => (await import("./expiry.ts")).measureExpiry,
   /** How long stored objects take to be checked, and what that does to lists. */
   check: async () => (await import("./check.ts")).measureCheck,
   /** What an import writes and an export reads, against Redis without a service. */
