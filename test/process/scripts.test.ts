@@ -73,7 +73,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   [
     "test/bench/run.ts",
     ["memory"],
-    "npm run bench -- memory: There are operations, before, neighbours, changes, unique, check, transfer, scale, durability, operator",
+    "npm run bench -- memory: There are operations, before, neighbours, changes, unique, expiry, check, transfer, scale, durability, operator",
   ],
   ["test/chaos/run.ts", ["--seed", "x"], 'npm run chaos: --seed is "x": it takes a whole number of at least 0'],
   ["test/soak/run.ts", ["--minutes", "0"], 'npm run soak: --minutes is "0": it takes a whole number of at least 1'],
