@@ -5,7 +5,7 @@
 
 import { setImmediate as othersFirst } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
-import { pause, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
+import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { ChangeLogs, LoggedRef, LogPosition } from "../store/ports/changes.ts";
 import { type Batch, type BatchRead, type BatchStore, lacksSeen, readBatch } from "./batch.ts";
 import { isBefore, laterOf } from "./positions.ts";
@@ -183,6 +183,7 @@ export class Feed {
   close(): void {
     this.#ending.abort();
     this.#endHints();
+    this.#noteHint();
   }
 
   async #follow(): Promise<void> {
@@ -199,6 +200,8 @@ export class Feed {
         }
       } catch (failure) {
         onFailure(failure);
+        // What was read in the round before.
+        if (!this.#isSent) await this.#sendAll();
         await pauseUnlessAborted(timers, retryMs, signal);
       }
     }
@@ -229,8 +232,7 @@ export class Feed {
     let sent = 0;
     let reading: Promise<void> | undefined;
     for (const waiting of [...this.#waiting]) {
-      const isTaken = this.#takesAll(waiting);
-      if (!(isTaken instanceof Promise ? await isTaken : isTaken)) waiting.wake();
+      await this.#sendTo(waiting);
       sent += 1;
       if (sent % sentAtOnce > 0) continue;
       await othersFirst();
@@ -244,6 +246,16 @@ export class Feed {
       }
     }
     await reading;
+  }
+
+  async #sendTo(waiting: Waiting): Promise<void> {
+    try {
+      const isTaken = this.#takesAll(waiting);
+      if (!(isTaken instanceof Promise ? await isTaken : isTaken)) waiting.wake();
+    } catch {
+      // It fails again where it sends the batch by itself, and says so.
+      waiting.wake();
+    }
   }
 
   #isReadDue(): boolean {
@@ -284,10 +296,7 @@ export class Feed {
 
   async #hintOrTime(): Promise<void> {
     const waiting = new AbortController();
-    const end = (): void => waiting.abort();
-    this.#ending.signal.addEventListener("abort", end, { once: true });
-    void this.#hint.promise.then(end);
-    await pause(this.#deps.timers, rereadMs, waiting.signal).catch(() => undefined);
-    this.#ending.signal.removeEventListener("abort", end);
+    void this.#hint.promise.then(() => waiting.abort());
+    await pauseUnlessAborted(this.#deps.timers, rereadMs, waiting.signal);
   }
 }

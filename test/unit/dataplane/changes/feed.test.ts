@@ -170,13 +170,17 @@ it("wakes who waits for a batch without the entry that it has seen", async () =>
   feed.close();
 });
 
-it("sends those who come last in a long round what was read meanwhile, and the others in the next one", async () => {
+const nextRounds = ["in the next one", "though the store fails"];
+
+it.each(nextRounds)("sends late ones in a long round what was read in it, and the others %s", async (then) => {
   let now = 0;
   let written = 1;
+  let isAway = false;
   let hint = (): void => undefined;
   const pauses: (() => void)[] = [];
   const store: FeedDeps["store"] = {
     async changesAfter(_of, after) {
+      if (isAway) throw new Error("The store is away");
       const [first = ""] = after.split("-");
       const numbers = Array.from({ length: written }, (_, at) => at + 1).filter((number) => number >= Number(first));
       const changes = numbers.map(
@@ -216,8 +220,27 @@ it("sends those who come last in a long round what was read meanwhile, and the o
     return [readers[0], readers[63], readers[128], readers[199]].map((reader) => reader?.position);
   };
   expect(await positions()).toEqual([entry(1), entry(1), entry(2), entry(2)]);
+  isAway = then === "though the store fails";
   pauses.at(-1)?.();
   expect(await positions()).toEqual(Array(4).fill(entry(2)));
+  feed.close();
+});
+
+it("sends all others a batch that one who waits fails to take, and wakes that one", async () => {
+  const feed = growingFeed(2);
+  const { signal } = new AbortController();
+  const failing = feed.next({ position: begun, seen: begun, since: 0 }, signal, () => {
+    throw new Error("Can't be shown");
+  });
+  const reader = { position: begun, seen: begun, since: 0 };
+  const taken: string[] = [];
+  void feed.next(reader, signal, ({ end, seen, ended }) => {
+    taken.push(end);
+    Object.assign(reader, { position: end, seen, since: ended });
+    return true;
+  });
+  expect(await failing).toMatchObject({ from: begun, end: entry(1) });
+  await expect.poll(() => taken).toEqual([entry(1), entry(2)]);
   feed.close();
 });
 
