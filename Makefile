@@ -21,7 +21,7 @@ parts: ## find, fetch or build everything that the tests use; npm run parts -- -
 check: ## format, lint, types, layers, unit and meta tests: under a minute
 	@$(with_node) npm run --silent check
 
-test: ## everything that a commit must pass: the checks, then all tests on real parts; some 15 minutes
+test: ## everything that a commit must pass: the checks, then all tests on real parts; some 25 minutes on two cores
 	@$(with_node) npm run --silent test
 
 build: ## compile the package into dist/

@@ -26,7 +26,7 @@ export interface TracedFunction {
 /**
  * How often it is counted; what runs by itself meanwhile, such as a timer, is not in all of them.
  */
-const attempts = 8;
+const attempts = 20;
 /** Times that long without a function that begins, after which no further one is waited for. */
 const patience = 30;
 /** Milliseconds between two looks at a replica that may be quiet. */
