@@ -44,8 +44,6 @@ const membersPerRemoval = 10;
 const fewMembers = 2_000;
 /** Members that a page reads beside its own at first: mostly few of them have expired. */
 const spareMembers = 100;
-/** After a list that took its turn, for other requests and the removal. */
-const pauseMs = 5;
 /** Whose expired ids are remembered: up to 3 MiB each. */
 const knownCollections = 8;
 
@@ -119,7 +117,10 @@ export function createLiveReads(deps: LiveReadDeps): (collection: CollectionRef)
   };
 }
 
-/** One list at a time, and equal ones that wait are read once. */
+/**
+ * One list at a time, and equal ones that wait are read once. After each there is a pause as long
+ * as it took, for other requests and the removal.
+ */
 function createTurns() {
   const turns = unboundedSemaphore(1);
   const waiting = new Map<string, Promise<unknown>>();
@@ -129,7 +130,8 @@ function createTurns() {
     const turn = async (): Promise<Reply> => {
       await turns.acquire(keyOfProject(collection.project));
       waiting.delete(name);
-      return await read().finally(() => setTimeout(turns.release, pauseMs));
+      const begun = performance.now();
+      return await read().finally(() => setTimeout(turns.release, performance.now() - begun));
     };
     const waits = (waiting.get(name) as Promise<Reply> | undefined) ?? turn();
     waiting.set(name, waits);
@@ -181,9 +183,15 @@ class KnownExpired {
 
 type Counted = CountedExpired & ExpiryIndex;
 
-function expiredEntries(deps: LiveReadDeps, { keys, index, now }: Counted, after?: string) {
-  const from = after === undefined ? "-" : `(${after}`;
-  return rangeOf(deps, keys.index(index.slot), from, `(${now}\u0001`, "BYLEX");
+/** In parts, between which others are served. */
+async function expiredEntries(deps: LiveReadDeps, { keys, index, now }: Counted, after?: string) {
+  const entries: string[] = [];
+  for (let last = after; ; last = entries.at(-1)) {
+    const bounds = [last === undefined ? "-" : `(${last}`, `(${now}\u0001`, "BYLEX", "LIMIT", 0, fewMembers];
+    const part = await rangeOf(deps, keys.index(index.slot), ...bounds);
+    entries.push(...part);
+    if (part.length < fewMembers) return entries;
+  }
 }
 
 function idInEntry(entry: string): string {
