@@ -2,6 +2,7 @@
 // Available, and Reconciling or Stalled while they are true. Equal knowledge gives equal
 // conditions, so that nothing is written when nothing has changed.
 
+import type { Condition as StatusCondition } from "../../core/manifests/object.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
@@ -34,14 +35,9 @@ export type ConditionType =
   | "Stalled"
   | "StoredObjectsValid";
 
-export interface Condition {
+export interface Condition extends StatusCondition {
   readonly type: ConditionType;
-  readonly status: "True" | "False" | "Unknown";
   readonly observedGeneration: number;
-  /** RFC 3339. */
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
 }
 
 /** A condition as the API server has it, perhaps from another writer. */
